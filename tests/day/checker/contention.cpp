@@ -35,14 +35,17 @@ bool allowed(const state& of, const std::vector<queue_now>& held, std::size_t jo
   return true;
 }
 
-std::vector<unit> units_of(const state& of, std::size_t job, std::int64_t now) {
+std::int64_t promised(const state& of, std::size_t from, std::int64_t queue_plan::*which) {
+  for (const std::size_t q : of.path(from)) {
+    if (of.plan().queues[q].*which >= 0) return of.plan().queues[q].*which;
+  }
+  return 0;
+}
+
+std::vector<unit> units_of(const state& of, std::size_t job, std::int64_t now, std::int64_t promise) {
   const job_plan& row = of.plan().jobs[job];
   const job_now& one = of.jobs()[job];
   if (!row.preemptible) return {};
-  for (const std::size_t q : of.path(row.queue)) {
-    const queue_plan& plan = of.plan().queues[q];
-    if (one.last_start >= 0 && one.last_start + std::max(plan.reclaim_min, plan.preempt_min) > now) return {};
-  }
   std::vector<std::size_t> running;
   for (std::size_t p = 0; p < one.pods.size(); ++p) {
     if (one.pods[p].is == status::running) running.push_back(p);
@@ -53,7 +56,8 @@ std::vector<unit> units_of(const state& of, std::size_t job, std::int64_t now) {
     all.push_back({job, {running.back()}});
     running.pop_back();
   }
-  if (!running.empty()) all.push_back({job, running});
+  const bool is_promised = one.last_start >= 0 && one.last_start + promise > now;
+  if (!running.empty() && !is_promised) all.push_back({job, running});
   return all;
 }
 
@@ -78,7 +82,8 @@ bool may_preempt(const state& of, std::size_t job, std::int64_t now) {
   const job_plan& row = of.plan().jobs[job];
   return std::any_of(of.there().begin(), of.there().end(), [&](std::size_t other) {
     const job_plan& victim = of.plan().jobs[other];
-    return victim.queue == row.queue && victim.priority < row.priority && !units_of(of, other, now).empty();
+    return victim.queue == row.queue && victim.priority < row.priority &&
+           !units_of(of, other, now, promised(of, victim.queue, &queue_plan::preempt_min)).empty();
   });
 }
 

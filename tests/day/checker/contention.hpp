@@ -22,8 +22,11 @@ struct unit {
 [[nodiscard]] amounts chunk(const job_plan& row, std::int64_t pods);
 /// Whether a queue stays within an amount with the chunk, for what the chunk asks for.
 [[nodiscard]] bool within(const amounts& held, const amounts& more, const amounts& most);
-/// Units of a job in the order in which they can go; none of a job that may not be stopped for others, or not yet.
-[[nodiscard]] std::vector<unit> units_of(const state& of, std::size_t job, std::int64_t now);
+/// For how long after its start a gang is left alone, as the queue says or the nearest above that says something.
+[[nodiscard]] std::int64_t promised(const state& of, std::size_t from, std::int64_t queue_plan::*which);
+/// Units of a job in the order in which they can go; none of a job that may not be stopped for others, and no gang that
+/// has run for less than it was promised.
+[[nodiscard]] std::vector<unit> units_of(const state& of, std::size_t job, std::int64_t now, std::int64_t promise);
 /// The queues below which two leaf queues differ, from the root: that of the first, that of the second.
 [[nodiscard]] std::pair<std::size_t, std::size_t> split(const state& of, std::size_t first, std::size_t second);
 /// F1, F2: the leaf queue of the job stays within its fair share, and within its quota for what may not be preempted.

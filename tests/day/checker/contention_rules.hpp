@@ -2,6 +2,8 @@
 /// @file
 /// Rules about who has to wait: capacity that stays free, quotas that are asked for, evictions beyond what was lacking.
 
+#include <optional>
+
 #include "checker/rules.hpp"
 #include "checker/survey.hpp"
 
@@ -48,7 +50,12 @@ class evictions_rule : public rule {
   struct wait {
     survey before;
     std::int64_t pods = 0;
+    std::int64_t running = 0;  ///< pods that ran then
+    bool moves = false;        ///< it has a right to room that moves make, and to no other
   };
+
+  [[nodiscard]] std::optional<wait> waiting(const state& of, const session_record& at, const shares_now& shares,
+                                            std::size_t j, std::int64_t pods);
 
   std::map<std::size_t, wait> waits_;
   session_record last_;

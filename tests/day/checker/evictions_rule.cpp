@@ -46,7 +46,7 @@ std::vector<std::int64_t> node_costs(const node_victims& at, std::int64_t start,
       stay.push_back(one);
     }
   }
-  std::vector<std::int64_t> costs(static_cast<std::size_t>(idle) + 1, 0);
+  std::vector<std::int64_t> costs(static_cast<std::size_t>(std::max<std::int64_t>(0, idle)) + 1, 0);
   for (const victim& one : stay) {
     std::vector<std::int64_t> next = costs;
     next.resize(costs.size() + static_cast<std::size_t>(one.devices), endless);
@@ -77,11 +77,29 @@ std::int64_t least_cost(const std::vector<const node_victims*>& nodes, std::int6
   return best.back();
 }
 
-unit running_pods(const job_now& one, std::size_t job) {
-  unit all{job, {}};
-  for (std::size_t p = 0; p < one.pods.size(); ++p) {
-    if (one.pods[p].is == status::running) all.pods.push_back(p);
+/// Starts of a session that it does not take back.
+std::vector<const decision*> starts(const session_record& at) {
+  std::map<pod_name, const decision*> last;
+  for (const decision& one : at.decisions) last[one.pod] = &one;
+  std::vector<const decision*> all;
+  for (const auto& [pod, one] : last) {
+    if (one->kind == "bind") all.push_back(one);
   }
+  return all;
+}
+
+std::set<std::size_t> running_pods(const job_now& one) {
+  std::set<std::size_t> all;
+  for (std::size_t p = 0; p < one.pods.size(); ++p) {
+    if (one.pods[p].is == status::running) all.insert(p);
+  }
+  return all;
+}
+
+/// How many of these pods are on each node.
+std::map<std::size_t, std::int64_t> by_node(const job_now& one, const std::vector<std::size_t>& pods) {
+  std::map<std::size_t, std::int64_t> all;
+  for (const std::size_t p : pods) ++all[one.pods[p].node];
   return all;
 }
 
@@ -95,10 +113,29 @@ void survey::add_shared(std::size_t node, std::int64_t device, std::int64_t cost
   found->second.end = std::max(found->second.end, end);
 }
 
-survey::survey(const state& of, const shares_now& at, std::size_t asking, std::int64_t now, bool reclaims, bool moves)
+survey::survey(const state& of, const shares_now& at, std::size_t asking, const session_record& session, bool reclaims,
+               bool moves)
     : nodes_(of.plan().nodes.size()) {
   for (std::size_t n = 0; n < nodes_.size(); ++n) nodes_[n].idle = of.ready(n) ? of.plan().nodes[n].capacity[gpu] / whole : 0;
-  for (const std::size_t j : of.there()) take(of, j, now, may_go(of, at, asking, j, reclaims, moves));
+  for (const std::size_t j : of.there()) {
+    const bool may = may_go(of, at, asking, j, reclaims, moves);
+    const std::size_t queue = of.plan().jobs[j].queue;
+    std::int64_t promise = 0;
+    if (queue == of.plan().jobs[asking].queue) {
+      promise = promised(of, queue, &queue_plan::preempt_min);
+    } else {
+      promise = promised(of, split(of, of.plan().jobs[asking].queue, queue).second, &queue_plan::reclaim_min);
+    }
+    take(of, j, session.now, may ? std::optional(moves ? 0 : promise) : std::nullopt);
+  }
+  for (const decision* start : starts(session)) {
+    const std::int64_t ask = of.plan().jobs[start->pod.job].ask[gpu];
+    if (start->pod.job == asking) continue;
+    nodes_[start->node].idle -= ask / whole;
+    for (const std::int64_t device : start->devices) {
+      if (ask < whole) add_shared(start->node, device, endless, never);
+    }
+  }
   for (const auto& [where, one] : shared_) nodes_[where.first].victims.push_back(one);
   const job_plan& row = of.plan().jobs[asking];
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
@@ -106,12 +143,13 @@ survey::survey(const state& of, const shares_now& at, std::size_t asking, std::i
   }
 }
 
-void survey::take(const state& of, std::size_t j, std::int64_t now, bool may) {
+void survey::take(const state& of, std::size_t j, std::int64_t now, std::optional<std::int64_t> promise) {
   const job_plan& row = of.plan().jobs[j];
   const job_now& one = of.jobs()[j];
   const std::int64_t devices = row.ask[gpu] / whole;
   if (row.ask[gpu] == 0) return;
   const std::int64_t end = expected_end(one, now);
+  const bool may = promise && !units_of(of, j, now, *promise).empty();
   for (const pod_now& pod : one.pods) {
     if (pod.is != status::running && pod.is != status::releasing) continue;
     const bool leaves = pod.is == status::releasing;
@@ -121,14 +159,16 @@ void survey::take(const state& of, std::size_t j, std::int64_t now, bool may) {
     for (const std::int64_t device : pod.devices) add_shared(pod.node, device, leaves ? 0 : may ? row.ask[gpu] : endless, leaves ? 0 : end);
   }
   if (devices == 0) return;
-  const std::vector<unit> units = may ? units_of(of, j, now) : std::vector<unit>{};
-  for (const unit& group : units.empty() ? std::vector<unit>{running_pods(one, j)} : units) {
-    std::map<std::size_t, std::int64_t> here;
-    for (const std::size_t p : group.pods) ++here[one.pods[p].node];
-    for (const auto& [node, pods] : here) {
-      const std::int64_t cost = units.empty() ? endless : static_cast<std::int64_t>(group.pods.size()) * row.ask[gpu];
-      nodes_[node].victims.push_back({pods * devices, cost, units.empty() ? endless : pods * row.ask[gpu], end});
+  std::set<std::size_t> stay = running_pods(one);
+  for (const unit& group : promise ? units_of(of, j, now, *promise) : std::vector<unit>{}) {
+    for (const auto& [node, pods] : by_node(one, group.pods)) {
+      const std::int64_t cost = static_cast<std::int64_t>(group.pods.size()) * row.ask[gpu];
+      nodes_[node].victims.push_back({pods * devices, cost, pods * row.ask[gpu], end});
     }
+    for (const std::size_t p : group.pods) stay.erase(p);
+  }
+  for (const auto& [node, pods] : by_node(one, {stay.begin(), stay.end()})) {
+    nodes_[node].victims.push_back({pods * devices, endless, endless, end});
   }
 }
 
@@ -140,8 +180,13 @@ std::int64_t survey::cost(const job_plan& row, std::int64_t pods, std::int64_t s
     for (const std::size_t n : numbers) nodes.push_back(&nodes_[n]);
     least = std::min(least, least_cost(nodes, pods, devices, start));
   }
-  if (row.ask[gpu] < whole) least = std::min(least, row.ask[gpu] * pods);
-  return least >= endless ? 0 : least;
+  return row.ask[gpu] < whole && least < endless ? std::min(least, row.ask[gpu] * pods) : least;
+}
+
+std::int64_t survey::idle() const {
+  std::int64_t sum = 0;
+  for (const node_victims& one : nodes_) sum += std::max<std::int64_t>(0, one.idle);
+  return sum;
 }
 
 void evictions_rule::before(const state& of, const session_record& at) {
@@ -153,37 +198,58 @@ void evictions_rule::before(const state& of, const session_record& at) {
     ++pods_;
   }
   last_ = at;
-  const room free(of);
+  const room before(of);
+  room free(of);
+  std::set<std::size_t> starting;
+  for (const decision* start : starts(at)) {
+    free.claim(of.plan().jobs[start->pod.job], start->node, start->devices);
+    starting.insert(start->pod.job);
+  }
   std::optional<shares_now> shares;
+  std::map<std::size_t, wait> still;
   for (const std::size_t j : of.there()) {
     const job_plan& row = of.plan().jobs[j];
     const std::int64_t pods = wanted_pods(row, of.jobs()[j]);
-    if (waits_.contains(j) || pods == 0 || row.ask[gpu] == 0 || free.takes(j, pods)) continue;
+    const bool fits = pods > 0 && (starting.contains(j) ? before : free).takes(j, pods);
+    if (waits_.contains(j) && (fits || of.jobs()[j].count(status::claimed) > 0)) {
+      still.emplace(j, std::move(waits_.at(j)));  // its turn has come
+      continue;
+    }
+    if (pods == 0 || row.ask[gpu] == 0 || fits) continue;
     if (!shares) {
       shares = shares_now{of.count_queues(), {}};
       shares->fair = divide(of, shares->held);
     }
-    if (!allowed(of, shares->held, j, pods)) continue;
-    const bool reclaims = how_.does("reclaim") && may_reclaim(of, *shares, j, pods);
-    const bool preempts = how_.does("preempt") && may_preempt(of, j, at.now);
-    const bool moves = how_.does("consolidation") && row.preemptible;
-    if (!reclaims && !preempts && !moves) continue;
-    waits_.emplace(j, wait{survey(of, *shares, j, at.now, reclaims, moves), pods});
+    if (std::optional<wait> one = waiting(of, at, *shares, j, pods)) still.emplace(j, std::move(*one));
   }
+  waits_ = std::move(still);
+}
+
+/// The job as it has waited since it has had a right to room, if it has one.
+std::optional<evictions_rule::wait> evictions_rule::waiting(const state& of, const session_record& at, const shares_now& shares,
+                                                            std::size_t j, std::int64_t pods) {
+  const job_plan& row = of.plan().jobs[j];
+  if (!allowed(of, shares.held, j, pods)) return std::nullopt;
+  const bool reclaims = how_.does("reclaim") && may_reclaim(of, shares, j, pods);
+  const bool preempts = how_.does("preempt") && may_preempt(of, j, at.now);
+  const bool moves = how_.does("consolidation") && row.preemptible && !reclaims && !preempts;
+  if (!reclaims && !preempts && !moves) return std::nullopt;
+  const auto known = waits_.find(j);
+  if (known != waits_.end() && known->second.pods == pods && known->second.moves == moves) return std::move(known->second);
+  survey seen(of, shares, j, at, reclaims, moves);
+  if (moves && seen.idle() < pods * ((row.ask[gpu] + whole - 1) / whole)) return std::nullopt;
+  if (seen.cost(row, pods, at.now) >= endless) return std::nullopt;
+  return wait{std::move(seen), pods, of.jobs()[j].count(status::running), moves};
 }
 
 void evictions_rule::after(const state& of, const session_record& at) {
-  std::set<std::size_t> started;
-  for (const decision& one : at.decisions) {
-    if (one.kind == "bind") started.insert(one.pod.job);
-  }
-  for (const std::size_t j : started) {
-    const auto found = waits_.find(j);
-    if (found == waits_.end()) continue;
-    bound_ += static_cast<double>(found->second.before.cost(of.plan().jobs[j], found->second.pods, at.now));
-    waits_.erase(found);
-  }
-  std::erase_if(waits_, [&](const auto& one) { return !of.jobs()[one.first].there; });
+  std::erase_if(waits_, [&](const auto& one) {
+    const auto& [j, waited] = one;
+    if (!of.jobs()[j].there) return true;
+    if (of.jobs()[j].count(status::running) <= waited.running) return false;
+    bound_ += static_cast<double>(std::min(waited.before.cost(of.plan().jobs[j], waited.pods, at.now), endless));
+    return true;
+  });
 }
 
 void evictions_rule::over(const state& of, const std::string&) {

@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,15 +32,20 @@ struct node_victims {
 /// A picture of the nodes when the job began to wait.
 class survey {
  public:
+  /// What the session starts has its places.
   /// @param reclaims pods of other queues that hold more than they are entitled to may go. @param moves all may move.
-  survey(const state& of, const shares_now& at, std::size_t asking, std::int64_t now, bool reclaims, bool moves);
+  survey(const state& of, const shares_now& at, std::size_t asking, const session_record& session, bool reclaims, bool moves);
 
   /// Thousandths of GPUs that have to be stopped at least for so many pods, if they start at a time: what ends until
-  /// then is free. 0 if no set of units makes room.
+  /// then is free. `endless` if no set of units makes room.
   [[nodiscard]] std::int64_t cost(const job_plan& row, std::int64_t pods, std::int64_t start) const;
 
+  /// Whole devices that are free, on all nodes.
+  [[nodiscard]] std::int64_t idle() const;
+
  private:
-  void take(const state& of, std::size_t j, std::int64_t now, bool may);
+  /// @param promise how long the gang is left alone; none: the job may not be stopped at all.
+  void take(const state& of, std::size_t j, std::int64_t now, std::optional<std::int64_t> promise);
   void add_shared(std::size_t node, std::int64_t device, std::int64_t cost, std::int64_t end);
 
   std::vector<node_victims> nodes_;

@@ -77,7 +77,7 @@ std::int64_t units_beyond_quota(const state& of, const session_record& at, std::
     const job_plan& victim = of.plan().jobs[other];
     if (victim.queue == row.queue) continue;
     const std::size_t side = split(of, row.queue, victim.queue).second;
-    for (const unit& one : units_of(of, other, at.now)) {
+    for (const unit& one : units_of(of, other, at.now, promised(of, side, &queue_plan::reclaim_min))) {
       const bool again = std::any_of(one.pods.begin(), one.pods.end(), [&](std::size_t p) { return stopped.contains({other, p}); });
       const amounts less = chunk(victim, static_cast<std::int64_t>(one.pods.size()));
       bool keeps = !again;
