@@ -9,7 +9,8 @@ that of integers.
 import argparse
 from dataclasses import dataclass, field
 
-FEATURES = ("tree", "gangs", "elastic", "racks", "fractions", "cpu", "priorities", "fixed", "failures", "minimums")
+FEATURES = ("tree", "gangs", "elastic", "racks", "fractions", "cpu", "priorities", "fixed", "failures", "minimums",
+            "within")  # fmt: skip
 GPUS = 8  # of a node
 CORES = 128
 GIB = 1 << 30
@@ -153,8 +154,11 @@ def parents(queues, name):
         name = found[name].parent
 
 
-def fits(day, job):
-    """Whether the job can start on the empty cluster, by its queues as well, though a node has failed."""
+def fits(day, job, within):
+    """Whether the job can start on the empty cluster, by its queues as well, though a node has failed.
+
+    within: no job asks for more than the quota of its queue, for schedulers that start none that does.
+    """
     total = job.pods * job.gpu
     per_rack = (day.nodes // day.racks - 1) * GPUS * 1000
     if total > (per_rack if job.one_rack else (day.nodes - 1) * GPUS * 1000):
@@ -163,7 +167,7 @@ def fits(day, job):
         cores = CORES // GPUS
         if q.limit >= 0 and (total > q.limit * 1000 or job.pods * job.cpu > q.limit * cores * 1000):
             return False
-        if not job.preemptible and (total > q.quota * 1000 or job.pods * job.cpu > q.quota * cores * 1000):
+        if (within or not job.preemptible) and (total > q.quota * 1000 or job.pods * job.cpu > q.quota * cores * 1000):
             return False
     return True
 
@@ -181,7 +185,7 @@ def make_jobs(draw, features, day, count):
         if "fixed" in features and draw.chance(20):
             job.preemptible, job.priority = 0, 100
         job.checkpoints = int(draw.chance(50))
-        if not fits(day, job):
+        if not fits(day, job, "within" in features):
             continue
         day.jobs.append(job)
         number += 1

@@ -7,7 +7,7 @@ namespace day_check {
 namespace {
 
 constexpr std::int64_t most_sessions_without_rest = 20;
-constexpr std::int64_t most_stops = 20;  // of a job, by decisions
+constexpr std::int64_t most_stops = 20;  // sessions that take pods from a job
 
 }  // namespace
 
@@ -44,7 +44,16 @@ void net_rule::before(const state& of, const session_record& at) {
 
 void net_rule::over(const state&, const std::string&) { to_.figures["started and stopped"] = static_cast<double>(pods_); }
 
-void start_rule::after(const state&, const session_record& at) { last_ = at; }
+void start_rule::before(const state& of, const session_record& at) {
+  last_ = at;
+  std::set<std::size_t> lose;
+  for (const decision& one : at.decisions) {
+    if ((one.kind == "evict" || one.kind == "move") && of.pod(one.pod).is == status::running) lose.insert(one.pod.job);
+  }
+  for (const std::size_t j : lose) {
+    if (++stops_[j] == most_stops + 1) report("start", at, of, j, "more than " + std::to_string(most_stops) + " sessions have taken pods from it");
+  }
+}
 
 void start_rule::over(const state& of, const std::string& why) {
   std::int64_t starts = 0;
@@ -55,9 +64,7 @@ void start_rule::over(const state& of, const std::string& why) {
     starts += one.ever_started ? 1 : 0;
     ended += one.ended ? 1 : 0;
     stops += one.stops;
-    if (one.stops > most_stops) {
-      report("start", last_, of, j, "stopped " + std::to_string(one.stops) + " times by decisions");
-    } else if (why == "stuck" && !one.ever_started) {
+    if (why == "stuck" && !one.ever_started) {
       report("start", last_, of, j, "never starts, and the day has no more events");
     } else if (why == "stuck" && !one.ended) {
       report("start", last_, of, j, "never ends, and the day has no more events");

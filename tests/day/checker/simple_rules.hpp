@@ -34,11 +34,12 @@ class net_rule : public rule {
 class start_rule : public rule {
  public:
   using rule::rule;
-  void after(const state& of, const session_record& at) override;
+  void before(const state& of, const session_record& at) override;
   void over(const state& of, const std::string& why) override;
 
  private:
   session_record last_;
+  std::map<std::size_t, std::int64_t> stops_;  ///< sessions that took pods from a job
 };
 
 }  // namespace day_check

@@ -14,7 +14,7 @@ host::host(const day& of, const settings& how, journal& log)
 }
 
 bool host::goes_on() const {
-  return !written_ && sessions_ < how_.most_sessions && restless_ < how_.most_restless;
+  return !written_ && sessions_ < how_.most_sessions && restless_ < how_.most_restless && stops_ < how_.most_stops;
 }
 
 void host::play() {
@@ -27,6 +27,7 @@ void host::play() {
   log_.over(log_.now(), done                              ? "done"
                         : written_                        ? "written"
                         : restless_ >= how_.most_restless ? "restless"
+                        : stops_ >= how_.most_stops       ? "stops"
                         : goes_on()                       ? "stuck"
                                                           : "sessions");
 }
@@ -40,34 +41,30 @@ void host::play_events() {
 }
 
 void host::hold_until_rest(ms now) {
-  if (!world_.waits()) return;
-  for (int round = 1; goes_on(); ++round) {
-    if (!hold(now, round)) return;
-    if (round == how_.rounds) {
-      ++restless_;
-      return;
-    }
+  for (int round = 1; goes_on() && world_.waits(); ++round) {
+    if (!hold(now, round) || in_a_row_ == 0) return;
   }
 }
 
 void host::play_period() {
   ms last = -how_.period;
   bool changed = false;
-  int in_a_row = 0;
-  std::int64_t outside = 0;
   while (goes_on() && (changed || world_.next() >= 0)) {
     const ms after = world_.next();
     const ms tick = changed ? last + how_.period : std::max(last + how_.period, (after + how_.period - 1) / how_.period * how_.period);
     world_.pass(tick);
     last = tick;
     changed = world_.waits() && hold(tick, 1);
-    in_a_row = changed && world_.outside() == outside ? in_a_row + 1 : 0;
-    outside = world_.outside();
-    if (in_a_row == how_.rounds) {
-      ++restless_;
-      in_a_row = 0;
-    }
   }
+}
+
+/// Sessions in a row that changed something, though nothing came from outside. After `rounds` of them the count is 0 again.
+void host::count_rest(bool changed) {
+  in_a_row_ = !changed ? 0 : world_.outside() == outside_ ? in_a_row_ + 1 : 1;
+  outside_ = world_.outside();
+  if (in_a_row_ < how_.rounds) return;
+  in_a_row_ = 0;
+  ++restless_;
 }
 
 bool host::hold(ms now, int round) {
@@ -83,6 +80,7 @@ bool host::hold(ms now, int round) {
   for (const std::uint32_t commit : all.refused) log_.refused(commit);
   const bool changed = carry_out(all, now);
   log_.carried(sessions_, changed);
+  count_rest(changed);
   return changed;
 }
 
@@ -116,7 +114,7 @@ bool host::carry_out(const decision& one, ms now, std::set<std::size_t>& touched
   const pod_key which = world_.pod_of(one.pod);
   const pod before = world_.jobs()[which.first].pods[which.second];
   if (one.kind == "bind") {
-    world_.start(which, world_.node_of(one.node), one.devices, one.share, now);
+    world_.start(which, {pod_state::running, world_.node_of(one.node), one.devices, one.share, one.grants}, now);
     touched.insert(which.first);
     return true;
   }
@@ -135,7 +133,7 @@ bool host::carry_out(const decision& one, ms now, std::set<std::size_t>& touched
   if (how_.keeps && places) {
     const int node = world_.node_of(one.node);
     if (before.state == pod_state::claimed && before.node == node && before.devices == one.devices) return false;
-    world_.claim(which, node, one.devices, one.share);
+    world_.claim(which, {pod_state::claimed, node, one.devices, one.share, one.grants});
     return true;
   }
   return one.kind != "pipeline";
@@ -144,7 +142,7 @@ bool host::carry_out(const decision& one, ms now, std::set<std::size_t>& touched
 void host::count_evictions(const std::set<std::size_t>& evicted, ms now) {
   for (const std::size_t job : evicted) {
     world_.job(job).last_eviction = now;
-    ++world_.job(job).evictions;
+    stops_ = std::max(stops_, ++world_.job(job).evictions);
   }
 }
 
@@ -185,7 +183,7 @@ bool host::start_claims(const decided& all, ms now, std::set<std::size_t>& touch
       for (const decision* d : wanted) take(world_.node_of(d->node), *one.row, -1);
       continue;
     }
-    for (const decision* d : wanted) world_.start(world_.pod_of(d->pod), world_.node_of(d->node), {}, 1000, now);
+    for (const decision* d : wanted) world_.start(world_.pod_of(d->pod), {pod_state::running, world_.node_of(d->node), {}, 1000, {}}, now);
     touched.insert(job);
     changed = true;
   }

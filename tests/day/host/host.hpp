@@ -18,7 +18,8 @@ struct settings {
   bool net = false;        ///< the host drops a start that the same session takes back, and starts claims that have room
   int rounds = 20;         ///< sessions at one moment, or without anything from outside, that may all change something
   int most_restless = 5;   ///< after so many moments without rest the day is broken off
-  std::int64_t most_sessions = 200'000;
+  std::int64_t most_stops = 60;  ///< of a job by decisions, after which the day is broken off
+  std::int64_t most_sessions = 50'000;
   std::int64_t scenario_of = -1;  ///< session whose cluster is written as a scenario; the day ends there
   std::string scenario;           ///< file
 };
@@ -36,6 +37,7 @@ class host {
   bool carry_out(const decision& one, ms now, std::set<std::size_t>& touched, std::set<std::size_t>& evicted);
   bool start_claims(const decided& all, ms now, std::set<std::size_t>& touched);
   void count_evictions(const std::set<std::size_t>& evicted, ms now);
+  void count_rest(bool changed);
   void play_events();
   void play_period();
   [[nodiscard]] bool goes_on() const;
@@ -45,7 +47,10 @@ class host {
   world world_;
   scheduler scheduler_;
   std::int64_t sessions_ = 0;
+  int in_a_row_ = 0;
+  std::int64_t outside_ = 0;
   int restless_ = 0;
+  std::int64_t stops_ = 0;  ///< the most of a job
   bool written_ = false;
 };
 

@@ -17,6 +17,7 @@ struct decision {
   std::string node;
   std::vector<std::int64_t> devices;
   std::int64_t share = 0;
+  std::vector<std::string> grants;  ///< of devices and cells
   std::string action;
   std::uint32_t commit = 0;
   std::uint64_t id = 0;  ///< of the pod, in the cluster of the engine

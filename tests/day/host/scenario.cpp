@@ -59,6 +59,9 @@ void write_group(const world& of, const settings& how, std::size_t job, std::ost
       if (!at.devices.empty()) to << " devices=[";
       for (std::size_t d = 0; d < at.devices.size(); ++d) to << (d == 0 ? "" : ",") << at.devices[d];
       if (!at.devices.empty()) to << ']';
+      if (!at.grants.empty()) to << " device_grants=[";
+      for (std::size_t g = 0; g < at.grants.size(); ++g) to << (g == 0 ? "\"" : ",\"") << at.grants[g] << '"';
+      if (!at.grants.empty()) to << ']';
     }
     to << '\n';
   }

@@ -154,6 +154,7 @@ input_table pod_rows(const world& of, const std::vector<pod_key>& which, bool ad
   std::vector<std::uint8_t> status;
   std::vector<std::int64_t> created;
   std::vector<std::vector<std::int64_t>> devices;
+  std::vector<std::vector<std::string>> grants;
   for (const pod_key& key : which) {
     const job_row& row = *of.jobs()[key.first].row;
     const pod& one = of.jobs()[key.first].pods[key.second];
@@ -167,12 +168,14 @@ input_table pod_rows(const world& of, const std::vector<pod_key>& which, bool ad
     status.push_back(status_of(one.state));
     created.push_back(row.submit * nanoseconds);
     devices.push_back(claims ? std::vector<std::int64_t>() : one.devices);
+    grants.push_back(claims ? std::vector<std::string>() : one.grants);
   }
   rows.texts(KAISCHED_POD_COL_NAME, names);
   rows.bytes(KAISCHED_POD_COL_STATUS, status);
   rows.texts(KAISCHED_POD_COL_NODE, nodes);
   rows.texts(KAISCHED_POD_COL_NOMINATED_NODE, promised);
   rows.number_lists(KAISCHED_POD_COL_DEVICES, devices);
+  rows.text_lists(KAISCHED_POD_COL_DEVICE_GRANTS, grants);
   if (added) {
     rows.texts(KAISCHED_POD_COL_GROUP, groups);
     rows.numbers(KAISCHED_POD_COL_REQUEST, request, 3);
@@ -202,6 +205,7 @@ decision decision_at(const kaisched_table* table, std::uint64_t row) {
   one.node = output_column(table, KAISCHED_DECISION_COL_NODE_NAME).text(row);
   one.devices = output_column(table, KAISCHED_DECISION_COL_DEVICES).list(row);
   one.share = output_column(table, KAISCHED_DECISION_COL_DEVICE_SHARE).value<std::int64_t>(row);
+  one.grants = output_column(table, KAISCHED_DECISION_COL_DEVICE_GRANTS).texts(row);
   one.action = output_column(table, KAISCHED_DECISION_COL_ACTION).text(row);
   one.commit = output_column(table, KAISCHED_DECISION_COL_COMMIT).value<std::uint32_t>(row);
   one.id = output_column(table, KAISCHED_DECISION_COL_POD).value<std::uint64_t>(row);

@@ -117,6 +117,12 @@ class output_column {
     if (column_->offsets[row] == column_->offsets[row + 1]) return {};
     return {data + column_->offsets[row], data + column_->offsets[row + 1]};
   }
+  [[nodiscard]] std::vector<std::string> texts(std::uint64_t row) const {
+    const std::string all = text(row);
+    std::vector<std::string> found;
+    for (std::size_t from = 0; from < all.size(); from = all.find('\0', from) + 1) found.emplace_back(all.c_str() + from);
+    return found;
+  }
   template <class T>
   [[nodiscard]] T value(std::uint64_t row, std::uint32_t at = 0) const {
     return static_cast<const T*>(column_->data)[row * column_->width + at];

@@ -53,7 +53,8 @@ bool world::pass(ms until) {
 }
 
 void world::handle(const event& one) {
-  outside_ += one.kind == what::release ? 0 : 1;
+  const bool inside = one.kind == what::release || (one.kind == what::wake && one.plan == 0);
+  outside_ += inside ? 0 : 1;
   switch (one.kind) {
     case what::submit: submit(one.subject, one.at); return;
     case what::end:
@@ -67,7 +68,7 @@ void world::handle(const event& one) {
       log_.event(one.at, "back", day_.nodes[one.subject].name);
       return;
     case what::wake:
-      if (jobs_[one.subject].there) log_.event(one.at, "wake", jobs_[one.subject].row->name);
+      if (jobs_[one.subject].there && one.plan > 0) log_.event(one.at, "wake", jobs_[one.subject].row->name);
       return;
   }
 }
@@ -129,8 +130,9 @@ void world::write(pod_key which, ms now) {
            one.node < 0 ? std::string() : day_.nodes[static_cast<std::size_t>(one.node)].name, one.devices, one.share);
 }
 
-void world::start(pod_key which, int node, std::vector<std::int64_t> devices, std::int64_t share, ms now) {
-  jobs_[which.first].pods[which.second] = {pod_state::running, node, std::move(devices), share};
+void world::start(pod_key which, pod to, ms now) {
+  to.state = pod_state::running;
+  jobs_[which.first].pods[which.second] = std::move(to);
   tell(which, now);
 }
 
@@ -145,8 +147,9 @@ void world::stop(pod_key which, ms now) {
   tell(which, now);
 }
 
-void world::claim(pod_key which, int node, std::vector<std::int64_t> devices, std::int64_t share) {
-  jobs_[which.first].pods[which.second] = {pod_state::claimed, node, std::move(devices), share};
+void world::claim(pod_key which, pod to) {
+  to.state = pod_state::claimed;
+  jobs_[which.first].pods[which.second] = std::move(to);
   write(which, log_.now());  // the cluster has taken the claim in
 }
 
@@ -167,7 +170,7 @@ void world::settle(std::size_t job, ms now) {
   one.running = std::count_if(one.pods.begin(), one.pods.end(), [](const pod& p) { return p.state == pod_state::running; });
   if (before == 0 && one.running > 0) {
     one.last_start = now;
-    if (const ms length = promised(*one.row); length > 0) happens(now + length, what::wake, job);
+    if (const ms length = promised(*one.row); length > 0) happens(now + length, what::wake, job, 0, 1);
   }
   const bool whole = one.running >= one.row->least;
   if (one.progresses && !whole) {

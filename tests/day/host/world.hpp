@@ -22,6 +22,7 @@ struct pod {
   int node = -1;
   std::vector<std::int64_t> devices;
   std::int64_t share = 0;  ///< of each device
+  std::vector<std::string> grants;
 };
 
 struct job_state {
@@ -60,11 +61,11 @@ class world {
   /// Everything that happens up to a time, that time included. Whether anything did.
   bool pass(ms until);
 
-  void start(pod_key which, int node, std::vector<std::int64_t> devices, std::int64_t share, ms now);
+  void start(pod_key which, pod to, ms now);
   /// Stops a pod that runs: it leaves its node when its grace is over. At once without grace.
   void stop(pod_key which, ms now);
   /// A place that is kept for a pod that waits, and a place that is given up. The cluster knows: it took the decision in.
-  void claim(pod_key which, int node, std::vector<std::int64_t> devices, std::int64_t share);
+  void claim(pod_key which, pod to);
   void unclaim(pod_key which);
   /// Counts the pods of a job again after changes at one time: it starts, goes on, stops.
   void settle(std::size_t job, ms now);
@@ -75,7 +76,7 @@ class world {
   [[nodiscard]] bool ready(int node) const { return ready_[static_cast<std::size_t>(node)]; }
   [[nodiscard]] const std::set<std::size_t>& there() const { return there_; }  ///< jobs, by number
   [[nodiscard]] std::size_t to_come() const { return to_come_; }
-  /// Submissions, ends, failures, returns and passing times so far: what no session causes.
+  /// Submissions, ends, failures, returns and promises that have run out so far: what no session causes.
   [[nodiscard]] std::int64_t outside() const { return outside_; }
   [[nodiscard]] untold& news() { return news_; }
   [[nodiscard]] int node_of(const std::string& name) const { return node_numbers_.at(name); }
@@ -92,7 +93,7 @@ class world {
     what kind = what::submit;
     std::size_t subject = 0;
     std::size_t pod = 0;
-    std::int64_t plan = 0;
+    std::int64_t plan = 0;  ///< of an end; of a wake 1: a promise runs out, 0: a gang is stale for too long
     bool operator<(const event& other) const { return at != other.at ? at > other.at : number > other.number; }
   };
 
