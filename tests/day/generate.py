@@ -10,7 +10,7 @@ import argparse
 from dataclasses import dataclass, field
 
 FEATURES = ("tree", "gangs", "elastic", "racks", "fractions", "cpu", "priorities", "fixed", "failures", "minimums",
-            "within")  # fmt: skip
+            "within", "cells")  # fmt: skip
 GPUS = 8  # of a node
 CORES = 128
 GIB = 1 << 30
@@ -154,15 +154,22 @@ def parents(queues, name):
         name = found[name].parent
 
 
-def fits(day, job, within):
+def fits(day, job, features):
     """Whether the job can start on the empty cluster, by its queues as well, though a node has failed.
 
-    within: no job asks for more than the quota of its queue, for schedulers that start none that does.
+    within: no job asks for more than the quota of its queue, for schedulers that start none that does. cells: no job asks
+    for more than the whole nodes of the quota, one with a rack for no more than a node, for a scheduler that owns nodes.
     """
+    within = "within" in features or "cells" in features
     total = job.pods * job.gpu
     per_rack = (day.nodes // day.racks - 1) * GPUS * 1000
     if total > (per_rack if job.one_rack else (day.nodes - 1) * GPUS * 1000):
         return False
+    leaf = next(q for q in day.queues if q.name == job.queue)
+    if "cells" in features and job.gpu:
+        nodes = 1 if job.one_rack else leaf.quota // GPUS
+        if job.pods > nodes * (GPUS * 1000 // max(job.gpu, 1000)):
+            return False
     for q in parents(day.queues, job.queue):
         cores = CORES // GPUS
         if q.limit >= 0 and (total > q.limit * 1000 or job.pods * job.cpu > q.limit * cores * 1000):
@@ -185,7 +192,7 @@ def make_jobs(draw, features, day, count):
         if "fixed" in features and draw.chance(20):
             job.preemptible, job.priority = 0, 100
         job.checkpoints = int(draw.chance(50))
-        if not fits(day, job, "within" in features):
+        if not fits(day, job, features):
             continue
         day.jobs.append(job)
         number += 1

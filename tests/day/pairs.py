@@ -22,7 +22,7 @@ PRESETS = ["coscheduling", "fluxion-conservative", "fluxion-easy", "hami-binpack
            "yunikorn-default", "yunikorn-pack", "kai", "kai.1", "kai.2", "kai.3", "kai.4"]  # fmt: skip
 MEET_A_TRACE = PRESETS[:-4]
 TRACES = ["itp", "philly", "openb", "pollux"]
-SWITCHES = [f for f in FEATURES if f != "within"]
+SWITCHES = [f for f in FEATURES if f not in ("within", "cells")]
 FACTORS = {
     "preset": PRESETS,
     "mode": ["strict", "compat"],
@@ -114,7 +114,7 @@ def write():
             five = row["preset"].startswith("kai.")
             features = [f for f in SWITCHES if row[f] == "yes"]
             if not is_kai(preset):
-                features.append("within")
+                features.append("cells" if preset == "hived" else "within")
             jobs, nodes = (150, 8) if row["source"] == "generated" else (600, 24)
             to.writerow([f"{number + 1:02}", "full", preset, row["mode"], KAI if five else "default", row["period"], row["grace"],
                          row["host"], row["source"], "+".join(features) or "none", 100 + number, jobs, nodes])  # fmt: skip

@@ -7,7 +7,8 @@ namespace {
 const char* const resources[] = {"cpu", "memory", "gpu"};
 
 /// What a session does to what queues hold, decision by decision.
-std::vector<amounts> changes(const state& of, const session_record& at) {
+/// @param twice a pod that is evicted twice is counted twice, as the reference does (rule S11, mode compat).
+std::vector<amounts> changes(const state& of, const session_record& at, bool twice) {
   std::vector<amounts> all(of.plan().queues.size());
   std::map<pod_name, bool> holds;
   for (const decision& one : at.decisions) {
@@ -16,7 +17,7 @@ std::vector<amounts> changes(const state& of, const session_record& at) {
     const bool held = known != holds.end() ? known->second : is == status::running;
     const bool holds_now = one.kind != "evict";
     holds[one.pod] = holds_now;
-    if (held == holds_now) continue;
+    if (held == holds_now && (held || !twice)) continue;
     const job_plan& row = of.plan().jobs[one.pod.job];
     for (const std::size_t q : of.path(row.queue)) add(all[q], row.ask, holds_now ? 1 : -1);
   }
@@ -52,7 +53,7 @@ void accounts_rule::check_requests(const state& of, const session_record& at, co
 }
 
 void accounts_rule::check_allocated(const state& of, const session_record& at, const std::vector<queue_now>& held) {
-  const std::vector<amounts> change = changes(of, at);
+  const std::vector<amounts> change = changes(of, at, how_.mode == "compat");
   for (const auto& [q, told] : at.accounts) {
     for (std::size_t d = 0; d < told.allocated.size(); ++d) {
       ++compared_;
