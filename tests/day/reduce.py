@@ -16,6 +16,7 @@ MOST_SECONDS = 90  # of one reduction
 MOST_TRIALS = 600
 ROUNDS = 6  # sessions, one after the other, after which a cluster has to be at rest
 SESSION_RULES = ("rest", "net")  # what one cluster shows
+EARLY_RULES = ("rest", "net", "idle", "quota", "accounts")  # what a day shows before it is over
 
 
 class Player:
@@ -24,13 +25,18 @@ class Player:
     def __init__(self, host, check, settings, seconds=20):
         self.host, self.check, self.settings, self.seconds = host, check, settings, seconds
 
-    def violation(self, day, rule):
-        """(session, milliseconds) of the first violation of the rule in a day, or None."""
+    def violation(self, day, rule, sessions=None):
+        """(session, milliseconds) of the first violation of the rule in a day, or None.
+
+        sessions: the day is broken off after so many, where what comes later does not matter.
+        """
+        settings = self.settings + ["restless=1"] if rule == "rest" else self.settings
+        settings = settings + [f"sessions={sessions}"] if sessions and rule in EARLY_RULES else settings
         with tempfile.TemporaryDirectory() as scratch:
             file, log = Path(scratch) / "day", Path(scratch) / "log"
             file.write_text("".join(line + "\n" for line in day), encoding="utf-8")
             try:
-                played = subprocess.run([self.host, file, log, *self.settings], timeout=self.seconds, capture_output=True, check=False)
+                played = subprocess.run([self.host, file, log, *settings], timeout=self.seconds, capture_output=True, check=False)
                 if played.returncode != 0:
                     return None
                 judged = subprocess.run([self.check, file, log], timeout=self.seconds, capture_output=True, text=True, check=False)
@@ -55,7 +61,7 @@ class Reduction:
         if self.trials >= MOST_TRIALS or time.monotonic() > self.until:
             return False
         self.trials += 1
-        found = self.player.violation(day, self.rule)
+        found = self.player.violation(day, self.rule, self.found[0])
         if found is None:
             return False
         self.day, self.found = day, found

@@ -92,6 +92,7 @@ class reader {
     session_.now = at.integer(2);
     session_.round = at.integer(3);
     if (session_.number != before + 1) fail(at, "a session is missing");
+    started_.clear();
     open_ = true;
     told_ = false;
   }
@@ -192,6 +193,10 @@ class reader {
     if (to.is == status::running && !now_.ready(to.node)) fail(at, "a pod starts on a node that is not ready");
     count_work(which.job, when);
     if (to.is == status::running && now_.jobs()[which.job].count(status::running) == 0) now_.job(which.job).last_start = when;
+    if (to.is == status::running) {
+      if (!open_) fail(at, "a pod starts outside of a session");
+      started_.insert(which);
+    }
     now_.set_pod(which, std::move(to));
     running_[which.job] = now_.jobs()[which.job].count(status::running);
   }
@@ -206,14 +211,19 @@ class reader {
   /// What the host did is what was decided.
   void check_carried(const log_line& at) const {
     if (how_.net) return;  // such a host starts and drops more than sessions say
-    std::map<pod_name, std::string> last;
+    std::map<pod_name, const decision*> last;
     for (const decision& one : session_.decisions) {
-      if (one.kind != "pipeline") last[one.pod] = one.kind;
+      if (one.kind != "pipeline") last[one.pod] = &one;
     }
-    for (const auto& [which, kind] : last) {
+    for (const auto& [which, one] : last) {
       if (!now_.jobs()[which.job].there) continue;
       const bool runs = now_.pod(which).is == status::running;
-      if ((kind == "bind") != runs) fail(at, "pod " + now_.name(which) + " is not where the session decided");
+      if ((one->kind == "bind") != runs || (runs && now_.pod(which).node != one->node)) {
+        fail(at, "pod " + now_.name(which) + " is not where the session decided");
+      }
+    }
+    for (const pod_name& which : started_) {
+      if (!last.contains(which)) fail(at, "pod " + now_.name(which) + " starts, and no session decided that");
     }
   }
 
@@ -230,6 +240,7 @@ class reader {
   conditions how_;
   std::vector<std::unique_ptr<rule>> rules_;
   session_record session_;
+  std::set<pod_name> started_;  ///< by the host, in this session
   std::map<std::size_t, std::int64_t> running_;
   bool open_ = false;
   bool told_ = false;

@@ -80,13 +80,11 @@ std::int64_t units_beyond_quota(const state& of, const session_record& at, std::
     for (const unit& one : units_of(of, other, at.now, promised(of, side, &queue_plan::reclaim_min))) {
       const bool again = std::any_of(one.pods.begin(), one.pods.end(), [&](std::size_t p) { return stopped.contains({other, p}); });
       const amounts less = chunk(victim, static_cast<std::int64_t>(one.pods.size()));
-      bool keeps = !again;
-      for (std::size_t d = 0; d < less.size(); ++d) {
-        if (row.ask[d] == 0 || less[d] == 0) continue;
-        const std::int64_t quota = of.plan().queues[side].quota[d];
-        const std::int64_t most = quota == unlimited ? shares[side][d] : std::max(quota, shares[side][d]);
-        keeps = keeps && held[side].held[d] - less[d] >= most;
-      }
+      // What the job asks for first, GPUs before cores, is what queues that lose must keep (F24, F25).
+      const std::size_t d = row.ask[gpu] > 0 ? gpu : cpu;
+      const std::int64_t quota = of.plan().queues[side].quota[d];
+      const std::int64_t most = quota == unlimited ? shares[side][d] : std::max(quota, shares[side][d]);
+      const bool keeps = !again && less[d] > 0 && held[side].held[d] - less[d] >= most;
       if (!keeps) break;
       for (const std::size_t p : one.pods) free.leave({other, p});
       for (const std::size_t q : of.path(victim.queue)) add(held[q].held, less, -1);
