@@ -18,6 +18,7 @@ class idle_rule : public rule {
   void over(const state& of, const std::string& why) override;
 
  private:
+  std::vector<std::pair<std::size_t, pod_now>> stopped_;  ///< pods that the session stops, by job
   std::set<std::size_t> waited_;                  ///< jobs that the session could have started
   std::map<std::size_t, std::int64_t> in_a_row_;  ///< sessions after which a job fits
   std::int64_t jobs_ = 0;
@@ -51,13 +52,15 @@ class evictions_rule : public rule {
     survey before;
     std::int64_t pods = 0;
     std::int64_t running = 0;  ///< pods that ran then
-    bool moves = false;        ///< it has a right to room that moves make, and to no other
   };
 
   [[nodiscard]] std::optional<wait> waiting(const state& of, const session_record& at, const shares_now& shares,
                                             std::size_t j, std::int64_t pods);
 
+  void count_moves(const state& of, const session_record& at, const shares_now& shares);
+
   std::map<std::size_t, wait> waits_;
+  std::map<std::size_t, std::int64_t> moved_;  ///< jobs that pods were moved for, and how many of their pods ran then
   session_record last_;
   double evicted_ = 0;
   double bound_ = 0;

@@ -183,12 +183,6 @@ std::int64_t survey::cost(const job_plan& row, std::int64_t pods, std::int64_t s
   return row.ask[gpu] < whole && least < endless ? std::min(least, row.ask[gpu] * pods) : least;
 }
 
-std::int64_t survey::idle() const {
-  std::int64_t sum = 0;
-  for (const node_victims& one : nodes_) sum += std::max<std::int64_t>(0, one.idle);
-  return sum;
-}
-
 void evictions_rule::before(const state& of, const session_record& at) {
   if (!how_.kai()) return;
   for (const decision& one : at.decisions) {
@@ -205,7 +199,9 @@ void evictions_rule::before(const state& of, const session_record& at) {
     free.claim(of.plan().jobs[start->pod.job], start->node, start->devices);
     starting.insert(start->pod.job);
   }
-  std::optional<shares_now> shares;
+  shares_now shares{of.count_queues(), {}};
+  shares.fair = divide(of, shares.held);
+  count_moves(of, at, shares);
   std::map<std::size_t, wait> still;
   for (const std::size_t j : of.there()) {
     const job_plan& row = of.plan().jobs[j];
@@ -216,13 +212,28 @@ void evictions_rule::before(const state& of, const session_record& at) {
       continue;
     }
     if (pods == 0 || row.ask[gpu] == 0 || fits) continue;
-    if (!shares) {
-      shares = shares_now{of.count_queues(), {}};
-      shares->fair = divide(of, shares->held);
-    }
-    if (std::optional<wait> one = waiting(of, at, *shares, j, pods)) still.emplace(j, std::move(*one));
+    if (std::optional<wait> one = waiting(of, at, shares, j, pods)) still.emplace(j, std::move(*one));
   }
   waits_ = std::move(still);
+}
+
+/// Moves give room to a job that has no right to it. What it lacked in the session that moves pods for it counts, once
+/// until it starts.
+void evictions_rule::count_moves(const state& of, const session_record& at, const shares_now& shares) {
+  std::set<std::int64_t> moving;
+  for (const decision& one : at.decisions) {
+    const bool goes = one.kind == "evict" || one.kind == "move";
+    if (goes && one.action == "consolidation" && of.pod(one.pod).is == status::running) moving.insert(one.commit);
+  }
+  std::map<std::size_t, std::int64_t> asking;
+  for (const decision& one : at.decisions) {
+    if (moving.contains(one.commit) && one.kind == "pipeline" && of.pod(one.pod).is != status::running) ++asking[one.pod.job];
+  }
+  for (const auto& [j, pods] : asking) {
+    if (!moved_.emplace(j, of.jobs()[j].count(status::running)).second) continue;
+    const std::int64_t cost = survey(of, shares, j, at, false, true).cost(of.plan().jobs[j], pods, at.now);
+    bound_ += cost < endless ? static_cast<double>(cost) : 0;
+  }
 }
 
 /// The job as it has waited since it has had a right to room, if it has one.
@@ -232,14 +243,12 @@ std::optional<evictions_rule::wait> evictions_rule::waiting(const state& of, con
   if (!allowed(of, shares.held, j, pods)) return std::nullopt;
   const bool reclaims = how_.does("reclaim") && may_reclaim(of, shares, j, pods);
   const bool preempts = how_.does("preempt") && may_preempt(of, j, at.now);
-  const bool moves = how_.does("consolidation") && row.preemptible && !reclaims && !preempts;
-  if (!reclaims && !preempts && !moves) return std::nullopt;
+  if (!reclaims && !preempts) return std::nullopt;
   const auto known = waits_.find(j);
-  if (known != waits_.end() && known->second.pods == pods && known->second.moves == moves) return std::move(known->second);
-  survey seen(of, shares, j, at, reclaims, moves);
-  if (moves && seen.idle() < pods * ((row.ask[gpu] + whole - 1) / whole)) return std::nullopt;
+  if (known != waits_.end() && known->second.pods == pods) return std::move(known->second);
+  survey seen(of, shares, j, at, reclaims, false);
   if (seen.cost(row, pods, at.now) >= endless) return std::nullopt;
-  return wait{std::move(seen), pods, of.jobs()[j].count(status::running), moves};
+  return wait{std::move(seen), pods, of.jobs()[j].count(status::running)};
 }
 
 void evictions_rule::after(const state& of, const session_record& at) {
@@ -249,6 +258,9 @@ void evictions_rule::after(const state& of, const session_record& at) {
     if (of.jobs()[j].count(status::running) <= waited.running) return false;
     bound_ += static_cast<double>(std::min(waited.before.cost(of.plan().jobs[j], waited.pods, at.now), endless));
     return true;
+  });
+  std::erase_if(moved_, [&](const auto& one) {
+    return !of.jobs()[one.first].there || of.jobs()[one.first].count(status::running) > one.second;
   });
 }
 

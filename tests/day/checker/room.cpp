@@ -47,6 +47,11 @@ void room::leave(pod_name which) {
   hold(of_.plan().jobs[which.job], pod, -1);
 }
 
+void room::leaving(const job_plan& row, pod_now pod) {
+  pod.is = status::releasing;
+  hold(row, pod, 1);
+}
+
 void room::claim(const job_plan& row, std::size_t node, const std::vector<std::int64_t>& devices) {
   node_room& at = nodes_[node];
   add(at.claimed, row.ask);

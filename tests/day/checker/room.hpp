@@ -16,6 +16,8 @@ class room {
 
   /// A pod leaves: what it holds is free. One that is coming free already gives nothing.
   void leave(pod_name which);
+  /// What a pod held is coming free, and is not free yet.
+  void leaving(const job_plan& row, pod_now pod);
   /// A pod that has no place gets one, or the claim of one.
   void claim(const job_plan& row, std::size_t node, const std::vector<std::int64_t>& devices);
 

@@ -40,9 +40,6 @@ class survey {
   /// then is free. `endless` if no set of units makes room.
   [[nodiscard]] std::int64_t cost(const job_plan& row, std::int64_t pods, std::int64_t start) const;
 
-  /// Whole devices that are free, on all nodes.
-  [[nodiscard]] std::int64_t idle() const;
-
  private:
   /// @param promise how long the gang is left alone; none: the job may not be stopped at all.
   void take(const state& of, std::size_t j, std::int64_t now, std::optional<std::int64_t> promise);

@@ -14,8 +14,15 @@ constexpr std::int64_t most_sessions_for_quota = 10;
 
 void idle_rule::before(const state& of, const session_record& at) {
   waited_.clear();
+  stopped_.clear();
   std::set<std::size_t> decided;
-  for (const decision& one : at.decisions) decided.insert(one.pod.job);
+  std::set<pod_name> stopped;
+  for (const decision& one : at.decisions) {
+    decided.insert(one.pod.job);
+    const bool goes = one.kind == "evict" || one.kind == "move";
+    if (goes && of.pod(one.pod).is == status::running) stopped.insert(one.pod);
+  }
+  for (const pod_name& one : stopped) stopped_.emplace_back(one.job, of.pod(one));
   for (const std::size_t j : of.there()) {
     if (!decided.contains(j) && wanted_pods(of.plan().jobs[j], of.jobs()[j]) > 0) waited_.insert(j);
   }
@@ -24,6 +31,9 @@ void idle_rule::before(const state& of, const session_record& at) {
 void idle_rule::after(const state& of, const session_record& at) {
   if (!how_.kai()) return;
   room free(of);
+  if (how_.grace == 0) {  // what the session has freed is the next one's
+    for (const auto& [job, pod] : stopped_) free.leaving(of.plan().jobs[job], pod);
+  }
   std::vector<queue_now> held = of.count_queues();
   std::map<pod_name, const decision*> claims;
   for (const decision& one : at.decisions) {
