@@ -23,6 +23,9 @@ RULES = ("rest", "net", "idle", "start", "quota", "evictions", "accounts", "time
 TABLE_ONLY = {"compat": ("rest", "net")}
 # Presets whose reference goes in circles where its repair is turned off.
 CIRCLES = ()
+# Presets that keep room free for others: a reservation, or what a queue owns, speaks against a start.
+RESERVES = ("fluxion", "slurm", "yunikorn", "hived")
+MOST_PROBES = 50
 SMALL = {"generated": (60, 6), "itp": (100, 8), "philly": (250, 16), "openb": (250, 16), "pollux": (90, 12)}
 FIGURES = ("sessions", "jobs", "jobs started", "jobs ended", "moments without rest", "started and stopped", "fit and wait",
            "sessions until quota", "evicted pods", "evicted GPUs", "evicted GPUs, lower bound")  # fmt: skip
@@ -75,6 +78,9 @@ def judge(row, told, file):
     if judged.returncode not in (0, 1):
         return {"accounts": [judged.stderr.strip()]}, {}
     violations, figures = {}, {}
+    questions = [line.split(",")[2:4] for line in judged.stdout.splitlines() if line.startswith("question,")]
+    if questions and not row["preset"].startswith(RESERVES):
+        violations |= ask(told, file, settings, questions[:MOST_PROBES])
     for line in judged.stderr.splitlines():
         violations.setdefault(line.split(":")[0], []).append(line)
     for line in judged.stdout.splitlines():
@@ -82,6 +88,20 @@ def judge(row, told, file):
         if kind == "figure":
             figures[",".join(words[:-1])] = float(words[-1])
     return violations, figures
+
+
+def ask(told, file, settings, questions):
+    """Groups that fit and wait: those that the preset starts in the full state if they are first in line."""
+    log = file.with_suffix(".probe")
+    probes = [f"probe={session}:{group}" for session, group in questions]
+    last = max(int(session) for session, _ in questions)
+    subprocess.run([told.bin / "kaisched_day_host", file, log, *settings, f"sessions={last}", *probes], capture_output=True, check=False)
+    with log.open(encoding="utf-8") as lines:
+        starts = [line.split(",") for line in lines if line.startswith("probe,")]
+    log.unlink()
+    found = [f"idle: session {session}, group {group}: fits into what is free after 3 sessions in a row, and waits; first in line it starts"
+             for _, session, group, answer in starts if answer.strip() == "1"]  # fmt: skip
+    return {"idle": found} if found else {}
 
 
 def counts(row, rule):

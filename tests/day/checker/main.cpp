@@ -24,6 +24,9 @@ void print(const day_check::findings& found) {
                  static_cast<double>(one.now) / 1000, where.c_str(), one.text.c_str());
   }
   for (const auto& [rule, count] : counts) std::printf("violations,%s,%d\n", rule.c_str(), count);
+  for (const day_check::violation& one : found.questions) {
+    std::printf("question,%s,%lld,%s\n", one.rule.c_str(), static_cast<long long>(one.session), one.group.c_str());
+  }
   for (const auto& [name, value] : found.figures) std::printf("figure,%s,%.3f\n", name.c_str(), value);
 }
 

@@ -63,6 +63,7 @@ struct violation {
 /// What rules say, for the report.
 struct findings {
   std::vector<violation> violations;
+  std::vector<violation> questions;  ///< that would be violations, unless the preset has reasons that the log does not tell
   std::map<std::string, double> figures;
 };
 

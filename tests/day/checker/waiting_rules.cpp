@@ -29,7 +29,6 @@ void idle_rule::before(const state& of, const session_record& at) {
 }
 
 void idle_rule::after(const state& of, const session_record& at) {
-  if (!how_.kai()) return;
   room free(of);
   if (how_.grace == 0) {  // what the session has freed is the next one's
     for (const auto& [job, pod] : stopped_) free.leaving(of.plan().jobs[job], pod);
@@ -53,6 +52,10 @@ void idle_rule::after(const state& of, const session_record& at) {
     if (pods == 0 || !allowed(of, held, j, pods) || !free.takes(j, pods)) continue;
     now[j] = in_a_row_.contains(j) ? in_a_row_.at(j) + 1 : 1;
     if (now[j] != most_idle_sessions + 1) continue;
+    if (!how_.kai()) {
+      to_.questions.push_back({"idle", at.number, at.now, of.plan().jobs[j].name, "", ""});
+      continue;
+    }
     ++jobs_;
     report("idle", at, of, j,
            std::to_string(pods) + " pods fit into what is free after " + std::to_string(now[j]) + " sessions in a row, and wait");

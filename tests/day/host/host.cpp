@@ -73,6 +73,9 @@ bool host::hold(ms now, int round) {
     written_ = true;
     return false;
   }
+  for (const auto& [session, job] : how_.probes) {
+    if (session == sessions_ + 1) log_.probe(session, job, scheduler_.starts_first(world_, world_.pod_of(job + "-0").first, now));
+  }
   log_.session(++sessions_, now, round);
   const decided all = scheduler_.run(world_, now);
   for (const decision& one : all.decisions) log_.decided(one);

@@ -20,6 +20,8 @@ struct settings {
   int most_restless = 5;   ///< after so many moments without rest the day is broken off
   std::int64_t most_stops = 60;  ///< of a job by decisions, after which the day is broken off
   std::int64_t most_sessions = 50'000;
+  /// Sessions, and jobs of which is asked before them whether they would start if they were first in line.
+  std::vector<std::pair<std::int64_t, std::string>> probes;
   std::int64_t scenario_of = -1;  ///< session whose cluster is written as a scenario; the day ends there
   std::string scenario;           ///< file
 };

@@ -60,6 +60,9 @@ class journal {
     }
     to_ << '\n';
   }
+  void probe(std::int64_t number, const std::string& job, bool starts) {
+    to_ << "probe," << number << ',' << job << ',' << (starts ? 1 : 0) << '\n';
+  }
   void refused(std::uint32_t commit) { to_ << "refused," << commit << '\n'; }
   void carried(std::int64_t number, bool changed) { to_ << "carried," << number << ',' << (changed ? 1 : 0) << '\n'; }
   void over(std::int64_t now, const char* why) { at(now) << "over," << now << ',' << why << '\n'; }

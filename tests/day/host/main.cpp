@@ -30,6 +30,9 @@ void take(day_host::settings& how, const std::string& argument) {
     how.most_sessions = std::stoll(value);
   } else if (name == "restless") {
     how.most_restless = std::stoi(value);
+  } else if (name == "probe") {  // SESSION:JOB
+    const std::size_t colon = value.find(':');
+    how.probes.emplace_back(std::stoll(value.substr(0, colon)), value.substr(colon + 1));
   } else if (name == "scenario_of") {
     how.scenario_of = std::stoll(value);
   } else if (name == "scenario") {

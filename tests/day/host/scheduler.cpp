@@ -315,6 +315,31 @@ decided scheduler::run(world& of, ms now) {
   return all;
 }
 
+bool scheduler::starts_first(world& of, std::size_t job, ms now) {
+  tell(of);
+  const std::string name = of.jobs()[job].row->name;
+  input_table first(KAISCHED_TABLE_POD_GROUP, KAISCHED_OP_CHANGE, 1);
+  first.texts(KAISCHED_POD_GROUP_COL_NAME, {name});
+  first.numbers(KAISCHED_POD_GROUP_COL_PRIORITY, {1'000'000});
+  first.numbers(KAISCHED_POD_GROUP_COL_CREATED, {0});
+  const kaisched_table* const tables[] = {first.get()};
+  kaisched_error err = KAISCHED_ERROR_INIT;
+  kaisched_snapshot* snapshot = nullptr;
+  demand(kaisched_cluster_preview(cluster_.get(), tables, 1, &snapshot, &err), err);
+  const snapshot_handle owned(snapshot);
+  kaisched_session* opened = nullptr;
+  demand(kaisched_run(engine_.get(), snapshot, now * nanoseconds, &opened, &err), err);
+  const session_handle session(opened);
+  const decided all = read_session(opened);
+  bool starts = false;
+  bool stops = false;
+  for (const decision& one : all.decisions) {
+    starts = starts || (one.kind == "bind" && of.pod_of(one.pod).first == job);
+    stops = stops || one.kind == "evict" || one.kind == "move";
+  }
+  return starts && !stops;
+}
+
 void scheduler::confirm(const std::vector<std::uint64_t>& pods) {
   if (!keeps_ || pods.empty()) return;
   kaisched_error err = KAISCHED_ERROR_INIT;

@@ -28,6 +28,9 @@ class scheduler {
 
   /// Tells what has changed, then decides.
   [[nodiscard]] decided run(world& of, ms now);
+  /// Whether a session over the cluster as it is starts pods of the job and stops none for it, if the job is the first
+  /// in line: the oldest, of the highest priority.
+  [[nodiscard]] bool starts_first(world& of, std::size_t job, ms now);
   /// Reports that these pods have started. Pods whose decisions were not taken in are passed over.
   void confirm(const std::vector<std::uint64_t>& pods);
 
