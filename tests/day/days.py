@@ -25,6 +25,8 @@ TABLE_ONLY = {"compat": ("rest", "net")}
 CIRCLES = ()
 # Presets that keep room free for others: a reservation, or what a queue owns, speaks against a start.
 RESERVES = ("fluxion", "slurm", "yunikorn", "hived")
+# Presets that let groups in one after the other: order, and quota that others were promised, may speak against a start.
+LET_IN = ("kueue", "volcano")
 MOST_PROBES = 50
 SMALL = {"generated": (60, 6), "itp": (100, 8), "philly": (250, 16), "openb": (250, 16), "pollux": (90, 12)}
 FIGURES = ("sessions", "jobs", "jobs started", "jobs ended", "moments without rest", "started and stopped", "fit and wait",
@@ -106,6 +108,8 @@ def ask(told, file, settings, questions):
 
 def counts(row, rule):
     if row["preset"] in CIRCLES and rule in ("rest", "net"):
+        return False
+    if row["preset"].startswith(LET_IN) and rule == "idle":
         return False
     return rule not in TABLE_ONLY.get(row["mode"], ())
 

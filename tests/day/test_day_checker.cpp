@@ -17,7 +17,8 @@ const std::string plan =
     "queue,b,,100,1,-1,2000,-1,3000,-1,-1\n";
 
 std::string job(const std::string& name, const std::string& queue, int gpus, int priority = 50) {
-  return "job," + name + ",0,1000," + queue + "," + std::to_string(priority) + ",1,1,1," + std::to_string(gpus * 1000) + ",1000,10,0,0\n";
+  return "job," + name + ",0,1000," + queue + "," + std::to_string(priority) + ",1,1,1," + std::to_string(gpus * 1000) +
+         ",1000,10,0,0\n";
 }
 
 /// A log, line by line.
@@ -39,7 +40,8 @@ class script {
     return line("decision," + kind + "," + pod + ",n1," + devices + ",1000,x,1");
   }
   script& runs(const std::string& pod, const std::string& devices) {
-    return line("pod,0," + pod + ",running,n1," + devices + ",1000").line("event,0,start," + pod.substr(0, pod.find('-')));
+    return line("pod,0," + pod + ",running,n1," + devices + ",1000")
+        .line("event,0,start," + pod.substr(0, pod.find('-')));
   }
   script& waits(const std::string& pod) {
     return line("pod,0," + pod + ",pending,,,0").line("event,0,stop," + pod.substr(0, pod.find('-')));
@@ -77,8 +79,8 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   return text.replace(text.find(what), what.size(), with);
 }
 
-// Two jobs of queue a ask for three GPUs, one of b for two. Of cpu and memory all get what they ask for; GPUs: a its quota
-// of two, b its two, so that a has two of the three it asks for.
+// Two jobs of queue a ask for three GPUs, one of b for two. Of cpu and memory all get what they ask for; GPUs: a its
+// quota of two, b its two, so that a has two of the three it asks for.
 std::string with_accounts() {
   return script()
       .submit("x")
@@ -120,7 +122,8 @@ TEST_CASE("a log that was counted by hand is accepted") {
 TEST_CASE("accounts that were changed are refused") {
   const std::string good = with_accounts();
   CHECK(count(judge(three_jobs, replaced(good, "share,a,2000,20,2000", "share,a,2000,20,3000")), "accounts") == 1);
-  CHECK(count(judge(three_jobs, replaced(good, "share,b,1000,10,2000,1000", "share,b,1000,10,2000,1001")), "accounts") == 1);
+  CHECK(count(judge(three_jobs, replaced(good, "share,b,1000,10,2000,1000", "share,b,1000,10,2000,1001")),
+              "accounts") == 1);
   CHECK(count(judge(three_jobs, replaced(good, "1000,10,2000\npod", "1000,10,1000\npod")), "accounts") == 1);
   CHECK(count(judge(three_jobs, replaced(good, "event,1000,end,x", "event,999,end,x")), "accounts") == 1);
   std::string twice = replaced(good, "bind,z-0,n1,2|3", "bind,z-0,n1,1|2");

@@ -82,10 +82,13 @@ void accounts_rule::after(const state& of, const session_record& at) {
   for (std::size_t n = 0; n < of.plan().nodes.size(); ++n) {
     ++compared_;
     if (!now.overdrawn(n)) continue;
-    to_.violations.push_back({"accounts", at.number, at.now, "", "", "node " + of.plan().nodes[n].name + " or one of its devices is overdrawn"});
+    to_.violations.push_back({"accounts", at.number, at.now, "", "",
+                              "node " + of.plan().nodes[n].name + " or one of its devices is overdrawn"});
   }
 }
 
-void accounts_rule::over(const state&, const std::string&) { to_.figures["amounts compared"] = static_cast<double>(compared_); }
+void accounts_rule::over(const state&, const std::string&) {
+  to_.figures["amounts compared"] = static_cast<double>(compared_);
+}
 
 }  // namespace day_check

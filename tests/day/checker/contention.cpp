@@ -35,7 +35,7 @@ bool allowed(const state& of, const std::vector<queue_now>& held, std::size_t jo
   return true;
 }
 
-std::int64_t promised(const state& of, std::size_t from, std::int64_t queue_plan::*which) {
+std::int64_t promised(const state& of, std::size_t from, std::int64_t queue_plan::* which) {
   for (const std::size_t q : of.path(from)) {
     if (of.plan().queues[q].*which >= 0) return of.plan().queues[q].*which;
   }

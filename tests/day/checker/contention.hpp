@@ -23,7 +23,7 @@ struct unit {
 /// Whether a queue stays within an amount with the chunk, for what the chunk asks for.
 [[nodiscard]] bool within(const amounts& held, const amounts& more, const amounts& most);
 /// For how long after its start a gang is left alone, as the queue says or the nearest above that says something.
-[[nodiscard]] std::int64_t promised(const state& of, std::size_t from, std::int64_t queue_plan::*which);
+[[nodiscard]] std::int64_t promised(const state& of, std::size_t from, std::int64_t queue_plan::* which);
 /// Units of a job in the order in which they can go; none of a job that may not be stopped for others, and no gang that
 /// has run for less than it was promised.
 [[nodiscard]] std::vector<unit> units_of(const state& of, std::size_t job, std::int64_t now, std::int64_t promise);

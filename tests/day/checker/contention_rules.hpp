@@ -19,8 +19,8 @@ class idle_rule : public rule {
 
  private:
   std::vector<std::pair<std::size_t, pod_now>> stopped_;  ///< pods that the session stops, by job
-  std::set<std::size_t> waited_;                  ///< jobs that the session could have started
-  std::map<std::size_t, std::int64_t> in_a_row_;  ///< sessions after which a job fits
+  std::set<std::size_t> waited_;                          ///< jobs that the session could have started
+  std::map<std::size_t, std::int64_t> in_a_row_;          ///< sessions after which a job fits
   std::int64_t jobs_ = 0;
 };
 

@@ -61,7 +61,8 @@ std::vector<std::int64_t> node_costs(const node_victims& at, std::int64_t start,
 }
 
 /// The least cost to have room for so many pods, over nodes.
-std::int64_t least_cost(const std::vector<const node_victims*>& nodes, std::int64_t pods, std::int64_t devices, std::int64_t start) {
+std::int64_t least_cost(const std::vector<const node_victims*>& nodes, std::int64_t pods, std::int64_t devices,
+                        std::int64_t start) {
   std::vector<std::int64_t> best(static_cast<std::size_t>(pods) + 1, endless);
   best[0] = 0;
   for (const node_victims* node : nodes) {
@@ -116,7 +117,8 @@ void survey::add_shared(std::size_t node, std::int64_t device, std::int64_t cost
 survey::survey(const state& of, const shares_now& at, std::size_t asking, const session_record& session, bool reclaims,
                bool moves)
     : nodes_(of.plan().nodes.size()) {
-  for (std::size_t n = 0; n < nodes_.size(); ++n) nodes_[n].idle = of.ready(n) ? of.plan().nodes[n].capacity[gpu] / whole : 0;
+  for (std::size_t n = 0; n < nodes_.size(); ++n)
+    nodes_[n].idle = of.ready(n) ? of.plan().nodes[n].capacity[gpu] / whole : 0;
   for (const std::size_t j : of.there()) {
     const bool may = may_go(of, at, asking, j, reclaims, moves);
     const std::size_t queue = of.plan().jobs[j].queue;
@@ -156,7 +158,8 @@ void survey::take(const state& of, std::size_t j, std::int64_t now, std::optiona
     nodes_[pod.node].idle -= devices;
     if (leaves && devices > 0) nodes_[pod.node].victims.push_back({devices, 0, 0, 0});
     if (devices > 0) continue;
-    for (const std::int64_t device : pod.devices) add_shared(pod.node, device, leaves ? 0 : may ? row.ask[gpu] : endless, leaves ? 0 : end);
+    for (const std::int64_t device : pod.devices)
+      add_shared(pod.node, device, leaves ? 0 : may ? row.ask[gpu] : endless, leaves ? 0 : end);
   }
   if (devices == 0) return;
   std::set<std::size_t> stay = running_pods(one);
@@ -227,7 +230,8 @@ void evictions_rule::count_moves(const state& of, const session_record& at, cons
   }
   std::map<std::size_t, std::int64_t> asking;
   for (const decision& one : at.decisions) {
-    if (moving.contains(one.commit) && one.kind == "pipeline" && of.pod(one.pod).is != status::running) ++asking[one.pod.job];
+    if (moving.contains(one.commit) && one.kind == "pipeline" && of.pod(one.pod).is != status::running)
+      ++asking[one.pod.job];
   }
   for (const auto& [j, pods] : asking) {
     if (!moved_.emplace(j, of.jobs()[j].count(status::running)).second) continue;
@@ -237,8 +241,9 @@ void evictions_rule::count_moves(const state& of, const session_record& at, cons
 }
 
 /// The job as it has waited since it has had a right to room, if it has one.
-std::optional<evictions_rule::wait> evictions_rule::waiting(const state& of, const session_record& at, const shares_now& shares,
-                                                            std::size_t j, std::int64_t pods) {
+std::optional<evictions_rule::wait> evictions_rule::waiting(const state& of, const session_record& at,
+                                                            const shares_now& shares, std::size_t j,
+                                                            std::int64_t pods) {
   const job_plan& row = of.plan().jobs[j];
   if (!allowed(of, shares.held, j, pods)) return std::nullopt;
   const bool reclaims = how_.does("reclaim") && may_reclaim(of, shares, j, pods);
@@ -271,7 +276,8 @@ void evictions_rule::over(const state& of, const std::string&) {
   to_.figures["evicted GPUs, lower bound"] = bound_ / whole;
   if (how_.mode != "strict" || evicted_ <= most_ratio * bound_) return;
   report("evictions", last_, of, none,
-         "pods with " + std::to_string(static_cast<std::int64_t>(evicted_)) + " thousandths of GPUs were stopped or moved; groups lacked " +
+         "pods with " + std::to_string(static_cast<std::int64_t>(evicted_)) +
+             " thousandths of GPUs were stopped or moved; groups lacked " +
              std::to_string(static_cast<std::int64_t>(bound_)));
 }
 

@@ -179,7 +179,10 @@ class reader {
     const pod_name which = now_.named(at.word(2));
     pod_now to;
     const std::string& is = at.word(3);
-    to.is = is == "running" ? status::running : is == "releasing" ? status::releasing : is == "claimed" ? status::claimed : status::pending;
+    to.is = is == "running"     ? status::running
+            : is == "releasing" ? status::releasing
+            : is == "claimed"   ? status::claimed
+                                : status::pending;
     if (to.is != status::pending) {
       if (!plan_.node_number.contains(at.word(4))) fail(at, "a pod on an unknown node");
       to.node = plan_.node_number.at(at.word(4));
@@ -193,7 +196,8 @@ class reader {
     }
     if (to.is == status::running && !now_.ready(to.node)) fail(at, "a pod starts on a node that is not ready");
     count_work(which.job, when);
-    if (to.is == status::running && now_.jobs()[which.job].count(status::running) == 0) now_.job(which.job).last_start = when;
+    if (to.is == status::running && now_.jobs()[which.job].count(status::running) == 0)
+      now_.job(which.job).last_start = when;
     if (to.is == status::running) {
       if (!open_) fail(at, "a pod starts outside of a session");
       started_.insert(which);

@@ -1,5 +1,5 @@
-/// Judges the log of a day: kaisched_day_check DAY LOG. The exit status is 0 if every rule holds, 1 if one is violated, 2
-/// if the log is none. docs/days.md has the rules.
+/// Judges the log of a day: kaisched_day_check DAY LOG. The exit status is 0 if every rule holds, 1 if one is violated,
+/// 2 if the log is none. docs/days.md has the rules.
 #include <cstdio>
 #include <exception>
 #include <fstream>

@@ -58,7 +58,8 @@ void room::claim(const job_plan& row, std::size_t node, const std::vector<std::i
   ++at.slots_claimed;
   if (row.ask[gpu] > 0 && row.ask[gpu] < whole) {
     for (const std::int64_t device : devices) {
-      if (static_cast<std::size_t>(device) < at.devices.size()) at.devices_claimed[static_cast<std::size_t>(device)] += row.ask[gpu];
+      if (static_cast<std::size_t>(device) < at.devices.size())
+        at.devices_claimed[static_cast<std::size_t>(device)] += row.ask[gpu];
     }
     if (devices.empty()) ++at.whole_claims;
   } else {

@@ -36,7 +36,7 @@ class room {
     std::int64_t slots = 0;
     std::int64_t slots_releasing = 0;
     std::int64_t slots_claimed = 0;
-    std::vector<std::int64_t> devices;            ///< free thousandths of each
+    std::vector<std::int64_t> devices;  ///< free thousandths of each
     std::vector<std::int64_t> devices_releasing;
     std::vector<std::int64_t> devices_claimed;
     std::int64_t whole_claims = 0;  ///< devices of claims that do not say which

@@ -48,7 +48,9 @@ struct conditions {
   bool keeps = false;
   bool net = false;
   [[nodiscard]] bool kai() const { return preset.rfind("kai", 0) == 0; }
-  [[nodiscard]] bool does(const std::string& action) const { return ("," + actions + ",").find("," + action + ",") != std::string::npos; }
+  [[nodiscard]] bool does(const std::string& action) const {
+    return ("," + actions + ",").find("," + action + ",") != std::string::npos;
+  }
 };
 
 struct violation {
@@ -63,7 +65,8 @@ struct violation {
 /// What rules say, for the report.
 struct findings {
   std::vector<violation> violations;
-  std::vector<violation> questions;  ///< that would be violations, unless the preset has reasons that the log does not tell
+  std::vector<violation>
+      questions;  ///< that would be violations, unless the preset has reasons that the log does not tell
   std::map<std::string, double> figures;
 };
 

@@ -26,7 +26,8 @@ std::vector<std::int64_t> most_units(const std::vector<wish>& all, std::int64_t 
     (sum > static_cast<double>(units) ? low : high) = price;
   }
   std::vector<std::int64_t> sure;
-  for (const wish& one : all) sure.push_back(std::max<std::int64_t>(0, static_cast<std::int64_t>(bought(one, high)) - 2));
+  for (const wish& one : all)
+    sure.push_back(std::max<std::int64_t>(0, static_cast<std::int64_t>(bought(one, high)) - 2));
   return sure;
 }
 
@@ -64,7 +65,8 @@ class division {
       : plan_(plan), wants_(wants), shares_(shares), d_(d), unit_(d == gpu ? whole : 1) {}
 
   void run(std::vector<std::size_t> queues, std::int64_t total) {
-    std::sort(queues.begin(), queues.end(), [&](std::size_t a, std::size_t b) { return plan_.queues[a].name < plan_.queues[b].name; });
+    std::sort(queues.begin(), queues.end(),
+              [&](std::size_t a, std::size_t b) { return plan_.queues[a].name < plan_.queues[b].name; });
     const std::int64_t left = total - give_quotas(queues, total);
     give_rest(queues, left);
     for (const std::size_t q : queues) {

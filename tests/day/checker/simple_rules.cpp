@@ -21,10 +21,13 @@ void rest_rule::after(const state& of, const session_record& at) {
   std::size_t job = none;
   for (const decision& one : at.decisions) job = one.pod.job;
   report("rest", at, of, job,
-         std::to_string(most_sessions_without_rest) + " sessions in a row changed something, though nothing came from outside");
+         std::to_string(most_sessions_without_rest) +
+             " sessions in a row changed something, though nothing came from outside");
 }
 
-void rest_rule::over(const state&, const std::string&) { to_.figures["moments without rest"] = static_cast<double>(restless_); }
+void rest_rule::over(const state&, const std::string&) {
+  to_.figures["moments without rest"] = static_cast<double>(restless_);
+}
 
 void net_rule::before(const state& of, const session_record& at) {
   std::map<pod_name, int> seen;  // 1: started, 2: stopped
@@ -42,7 +45,9 @@ void net_rule::before(const state& of, const session_record& at) {
   }
 }
 
-void net_rule::over(const state&, const std::string&) { to_.figures["started and stopped"] = static_cast<double>(pods_); }
+void net_rule::over(const state&, const std::string&) {
+  to_.figures["started and stopped"] = static_cast<double>(pods_);
+}
 
 void start_rule::before(const state& of, const session_record& at) {
   last_ = at;
@@ -51,7 +56,8 @@ void start_rule::before(const state& of, const session_record& at) {
     if ((one.kind == "evict" || one.kind == "move") && of.pod(one.pod).is == status::running) lose.insert(one.pod.job);
   }
   for (const std::size_t j : lose) {
-    if (++stops_[j] == most_stops + 1) report("start", at, of, j, "more than " + std::to_string(most_stops) + " sessions have taken pods from it");
+    if (++stops_[j] == most_stops + 1)
+      report("start", at, of, j, "more than " + std::to_string(most_stops) + " sessions have taken pods from it");
   }
 }
 

@@ -19,9 +19,9 @@ inline constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max()
 /// Devices of a node that one unit would free, and what the unit costs in all.
 struct victim {
   std::int64_t devices = 0;
-  std::int64_t cost = 0;        ///< of all pods of the unit, thousandths of GPUs
-  std::int64_t cost_here = 0;   ///< of those on the node
-  std::int64_t end = never;     ///< the job ends then anyway
+  std::int64_t cost = 0;       ///< of all pods of the unit, thousandths of GPUs
+  std::int64_t cost_here = 0;  ///< of those on the node
+  std::int64_t end = never;    ///< the job ends then anyway
 };
 
 struct node_victims {
@@ -34,7 +34,8 @@ class survey {
  public:
   /// What the session starts has its places.
   /// @param reclaims pods of other queues that hold more than they are entitled to may go. @param moves all may move.
-  survey(const state& of, const shares_now& at, std::size_t asking, const session_record& session, bool reclaims, bool moves);
+  survey(const state& of, const shares_now& at, std::size_t asking, const session_record& session, bool reclaims,
+         bool moves);
 
   /// Thousandths of GPUs that have to be stopped at least for so many pods, if they start at a time: what ends until
   /// then is free. `endless` if no set of units makes room.

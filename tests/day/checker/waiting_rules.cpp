@@ -58,7 +58,8 @@ void idle_rule::after(const state& of, const session_record& at) {
     }
     ++jobs_;
     report("idle", at, of, j,
-           std::to_string(pods) + " pods fit into what is free after " + std::to_string(now[j]) + " sessions in a row, and wait");
+           std::to_string(pods) + " pods fit into what is free after " + std::to_string(now[j]) +
+               " sessions in a row, and wait");
   }
   in_a_row_ = std::move(now);
 }
@@ -78,8 +79,8 @@ bool quota_rule::entitled(const state& of, const std::vector<queue_now>& held, c
 
 namespace {
 
-/// Stops units of other queues that hold more than quota and fair share, as long as they keep both, until the job has room.
-/// How many units that takes; -1: it has none.
+/// Stops units of other queues that hold more than quota and fair share, as long as they keep both, until the job has
+/// room. How many units that takes; -1: it has none.
 std::int64_t units_beyond_quota(const state& of, const session_record& at, std::size_t job, std::int64_t pods,
                                 const std::vector<amounts>& shares, std::vector<queue_now> held, room free,
                                 const std::set<pod_name>& stopped) {
@@ -91,7 +92,8 @@ std::int64_t units_beyond_quota(const state& of, const session_record& at, std::
     if (victim.queue == row.queue) continue;
     const std::size_t side = split(of, row.queue, victim.queue).second;
     for (const unit& one : units_of(of, other, at.now, promised(of, side, &queue_plan::reclaim_min))) {
-      const bool again = std::any_of(one.pods.begin(), one.pods.end(), [&](std::size_t p) { return stopped.contains({other, p}); });
+      const bool again =
+          std::any_of(one.pods.begin(), one.pods.end(), [&](std::size_t p) { return stopped.contains({other, p}); });
       const amounts less = chunk(victim, static_cast<std::int64_t>(one.pods.size()));
       // What the job asks for first, GPUs before cores, is what queues that lose must keep (F24, F25).
       const std::size_t d = row.ask[gpu] > 0 ? gpu : cpu;
@@ -129,12 +131,14 @@ void quota_rule::before(const state& of, const session_record& at) {
     longest_ = std::max(longest_, now[j]);
     if (now[j] != most_sessions_for_quota + 1) continue;
     report("quota", at, of, j,
-           "asks within its quota in " + std::to_string(now[j]) + " sessions and waits, though " + std::to_string(units) +
-               " units of queues beyond quota and fair share would make room");
+           "asks within its quota in " + std::to_string(now[j]) + " sessions and waits, though " +
+               std::to_string(units) + " units of queues beyond quota and fair share would make room");
   }
   in_a_row_ = std::move(now);
 }
 
-void quota_rule::over(const state&, const std::string&) { to_.figures["sessions until quota"] = static_cast<double>(longest_); }
+void quota_rule::over(const state&, const std::string&) {
+  to_.figures["sessions until quota"] = static_cast<double>(longest_);
+}
 
 }  // namespace day_check

@@ -124,7 +124,8 @@ day read_day(const std::string& file) {
     }
     from.end();
   }
-  std::stable_sort(all.jobs.begin(), all.jobs.end(), [](const job_row& a, const job_row& b) { return a.submit < b.submit; });
+  std::stable_sort(all.jobs.begin(), all.jobs.end(),
+                   [](const job_row& a, const job_row& b) { return a.submit < b.submit; });
   return all;
 }
 

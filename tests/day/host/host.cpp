@@ -51,14 +51,16 @@ void host::play_period() {
   bool changed = false;
   while (goes_on() && (changed || world_.next() >= 0)) {
     const ms after = world_.next();
-    const ms tick = changed ? last + how_.period : std::max(last + how_.period, (after + how_.period - 1) / how_.period * how_.period);
+    const ms tick = changed ? last + how_.period
+                            : std::max(last + how_.period, (after + how_.period - 1) / how_.period * how_.period);
     world_.pass(tick);
     last = tick;
     changed = world_.waits() && hold(tick, 1);
   }
 }
 
-/// Sessions in a row that changed something, though nothing came from outside. After `rounds` of them the count is 0 again.
+/// Sessions in a row that changed something, though nothing came from outside. After `rounds` of them the count is 0
+/// again.
 void host::count_rest(bool changed) {
   in_a_row_ = !changed ? 0 : world_.outside() == outside_ ? in_a_row_ + 1 : 1;
   outside_ = world_.outside();
@@ -74,7 +76,8 @@ bool host::hold(ms now, int round) {
     return false;
   }
   for (const auto& [session, job] : how_.probes) {
-    if (session == sessions_ + 1) log_.probe(session, job, scheduler_.starts_first(world_, world_.pod_of(job + "-0").first, now));
+    if (session == sessions_ + 1)
+      log_.probe(session, job, scheduler_.starts_first(world_, world_.pod_of(job + "-0").first, now));
   }
   log_.session(++sessions_, now, round);
   const decided all = scheduler_.run(world_, now);
@@ -155,7 +158,8 @@ bool host::start_claims(const decided& all, ms now, std::set<std::size_t>& touch
   for (std::size_t n = 0; n < world_.plan().nodes.size(); ++n) {
     const node_row& row = world_.plan().nodes[n];
     const bool ready = world_.ready(static_cast<int>(n));
-    idle.push_back(ready ? std::array<std::int64_t, 4>{row.cpu, row.memory, row.gpus * 1000, row.pods} : std::array<std::int64_t, 4>{});
+    idle.push_back(ready ? std::array<std::int64_t, 4>{row.cpu, row.memory, row.gpus * 1000, row.pods}
+                         : std::array<std::int64_t, 4>{});
   }
   const auto take = [&](int node, const job_row& row, std::int64_t sign) {
     std::array<std::int64_t, 4>& at = idle[static_cast<std::size_t>(node)];
@@ -186,7 +190,8 @@ bool host::start_claims(const decided& all, ms now, std::set<std::size_t>& touch
       for (const decision* d : wanted) take(world_.node_of(d->node), *one.row, -1);
       continue;
     }
-    for (const decision* d : wanted) world_.start(world_.pod_of(d->pod), {pod_state::running, world_.node_of(d->node), {}, 1000, {}}, now);
+    for (const decision* d : wanted)
+      world_.start(world_.pod_of(d->pod), {pod_state::running, world_.node_of(d->node), {}, 1000, {}}, now);
     touched.insert(job);
     changed = true;
   }

@@ -10,14 +10,15 @@
 namespace day_host {
 
 struct settings {
-  option_list options;     ///< of the engine: preset, mode, actions
-  ms period = 0;           ///< sessions at its multiples; 0: after each event, until nothing changes
-  ms grace = 0;            ///< a pod that is stopped leaves its node so long after
-  bool keeps = false;      ///< the cluster takes decisions in and keeps claims; else the host looks at starts and stops alone
+  option_list options;  ///< of the engine: preset, mode, actions
+  ms period = 0;        ///< sessions at its multiples; 0: after each event, until nothing changes
+  ms grace = 0;         ///< a pod that is stopped leaves its node so long after
+  bool keeps =
+      false;  ///< the cluster takes decisions in and keeps claims; else the host looks at starts and stops alone
   bool estimates = false;  ///< sessions are told how long jobs run
-  bool net = false;        ///< the host drops a start that the same session takes back, and starts claims that have room
-  int rounds = 20;         ///< sessions at one moment, or without anything from outside, that may all change something
-  int most_restless = 5;   ///< after so many moments without rest the day is broken off
+  bool net = false;       ///< the host drops a start that the same session takes back, and starts claims that have room
+  int rounds = 20;        ///< sessions at one moment, or without anything from outside, that may all change something
+  int most_restless = 5;  ///< after so many moments without rest the day is broken off
   std::int64_t most_stops = 60;  ///< of a job by decisions, after which the day is broken off
   std::int64_t most_sessions = 50'000;
   /// Sessions, and jobs of which is asked before them whether they would start if they were first in line.

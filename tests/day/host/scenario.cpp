@@ -16,8 +16,8 @@ void write_nodes(const world& of, std::ostream& to) {
   for (std::size_t n = 0; n < of.plan().nodes.size(); ++n) {
     const node_row& one = of.plan().nodes[n];
     to << "node " << one.name << " gpu=" << one.gpus << " cpu=" << amount(one.cpu) << " memory=" << one.memory
-       << " pods=" << one.pods << " labels={rack=" << one.rack << '}' << (of.ready(static_cast<int>(n)) ? "" : " ready=false")
-       << '\n';
+       << " pods=" << one.pods << " labels={rack=" << one.rack << '}'
+       << (of.ready(static_cast<int>(n)) ? "" : " ready=false") << '\n';
   }
 }
 
@@ -25,9 +25,9 @@ void write_queues(const world& of, std::ostream& to) {
   for (const queue_row& one : of.plan().queues) {
     to << "queue " << one.name;
     if (!one.parent.empty()) to << " parent=" << one.parent;
-    to << " priority=" << one.priority << " over_quota_weight=" << one.weight << " quota=unlimited quota.cpu="
-       << amount(one.quota_cpu) << " quota.gpu=" << amount(one.quota_gpu) << " limit=unlimited limit.cpu="
-       << amount(one.limit_cpu) << " limit.gpu=" << amount(one.limit_gpu);
+    to << " priority=" << one.priority << " over_quota_weight=" << one.weight
+       << " quota=unlimited quota.cpu=" << amount(one.quota_cpu) << " quota.gpu=" << amount(one.quota_gpu)
+       << " limit=unlimited limit.cpu=" << amount(one.limit_cpu) << " limit.gpu=" << amount(one.limit_gpu);
     if (one.reclaim_min >= 0) to << " reclaim_min_runtime=" << time_text(one.reclaim_min);
     if (one.preempt_min >= 0) to << " preempt_min_runtime=" << time_text(one.preempt_min);
     to << '\n';
@@ -55,7 +55,8 @@ void write_group(const world& of, const settings& how, std::size_t job, std::ost
     if (at.state == pod_state::claimed) {
       to << " nominated_node=" << of.plan().nodes[static_cast<std::size_t>(at.node)].name;
     } else if (at.state != pod_state::pending) {
-      to << " status=" << names[static_cast<int>(at.state)] << " node=" << of.plan().nodes[static_cast<std::size_t>(at.node)].name;
+      to << " status=" << names[static_cast<int>(at.state)]
+         << " node=" << of.plan().nodes[static_cast<std::size_t>(at.node)].name;
       if (!at.devices.empty()) to << " devices=[";
       for (std::size_t d = 0; d < at.devices.size(); ++d) to << (d == 0 ? "" : ",") << at.devices[d];
       if (!at.devices.empty()) to << ']';
@@ -73,7 +74,8 @@ void write_scenario(const world& of, const settings& how, ms now, const std::str
   std::ofstream to(file);
   if (!to) throw std::runtime_error(file + ": cannot be written");
   to << "scenario 1 \"session " << how.scenario_of << " of a day\"\n";
-  for (const auto& [key, value] : how.options) to << "option " << key << '=' << (value.find(',') == std::string::npos ? value : '[' + value + ']') << '\n';
+  for (const auto& [key, value] : how.options)
+    to << "option " << key << '=' << (value.find(',') == std::string::npos ? value : '[' + value + ']') << '\n';
   to << "now " << time_text(now) << '\n';
   write_nodes(of, to);
   write_queues(of, to);

@@ -135,10 +135,14 @@ input_table changed_groups(const world& of, const std::set<std::size_t>& which) 
 
 std::uint8_t status_of(pod_state state) {
   switch (state) {
-    case pod_state::pending: return KAISCHED_POD_STATUS_PENDING;
-    case pod_state::claimed: return KAISCHED_POD_STATUS_PENDING;
-    case pod_state::running: return KAISCHED_POD_STATUS_RUNNING;
-    case pod_state::releasing: return KAISCHED_POD_STATUS_RELEASING;
+    case pod_state::pending:
+      return KAISCHED_POD_STATUS_PENDING;
+    case pod_state::claimed:
+      return KAISCHED_POD_STATUS_PENDING;
+    case pod_state::running:
+      return KAISCHED_POD_STATUS_RUNNING;
+    case pod_state::releasing:
+      return KAISCHED_POD_STATUS_RELEASING;
   }
   return KAISCHED_POD_STATUS_PENDING;
 }
@@ -198,7 +202,8 @@ void remove_ended(const world& of, const std::vector<std::size_t>& ended, std::v
 }
 
 decision decision_at(const kaisched_table* table, std::uint64_t row) {
-  static constexpr const char* kinds[] = {"", "bind", "pipeline", "evict", "move", "unschedulable", "migrate", "repartition"};
+  static constexpr const char* kinds[] = {"",     "bind",          "pipeline", "evict",
+                                          "move", "unschedulable", "migrate",  "repartition"};
   decision one;
   one.kind = kinds[output_column(table, KAISCHED_DECISION_COL_KIND).value<std::uint8_t>(row)];
   one.pod = output_column(table, KAISCHED_DECISION_COL_POD_NAME).text(row);

@@ -120,7 +120,8 @@ class output_column {
   [[nodiscard]] std::vector<std::string> texts(std::uint64_t row) const {
     const std::string all = text(row);
     std::vector<std::string> found;
-    for (std::size_t from = 0; from < all.size(); from = all.find('\0', from) + 1) found.emplace_back(all.c_str() + from);
+    for (std::size_t from = 0; from < all.size(); from = all.find('\0', from) + 1)
+      found.emplace_back(all.c_str() + from);
     return found;
   }
   template <class T>

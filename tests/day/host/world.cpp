@@ -11,10 +11,14 @@ constexpr ms stale_grace = 60'000;  // after so long a gang that is not whole ma
 
 const char* state_name(pod_state state) {
   switch (state) {
-    case pod_state::pending: return "pending";
-    case pod_state::claimed: return "claimed";
-    case pod_state::running: return "running";
-    case pod_state::releasing: return "releasing";
+    case pod_state::pending:
+      return "pending";
+    case pod_state::claimed:
+      return "claimed";
+    case pod_state::running:
+      return "running";
+    case pod_state::releasing:
+      return "releasing";
   }
   return "";
 }
@@ -56,12 +60,18 @@ void world::handle(const event& one) {
   const bool inside = one.kind == what::release || (one.kind == what::wake && one.plan == 0);
   outside_ += inside ? 0 : 1;
   switch (one.kind) {
-    case what::submit: submit(one.subject, one.at); return;
+    case what::submit:
+      submit(one.subject, one.at);
+      return;
     case what::end:
       if (jobs_[one.subject].there && jobs_[one.subject].plan == one.plan) end(one.subject, one.at);
       return;
-    case what::release: release({one.subject, one.pod}, one.at); return;
-    case what::fail: fail(static_cast<int>(one.subject), one.at); return;
+    case what::release:
+      release({one.subject, one.pod}, one.at);
+      return;
+    case what::fail:
+      fail(static_cast<int>(one.subject), one.at);
+      return;
     case what::back:
       ready_[one.subject] = true;
       news_.nodes.insert(static_cast<int>(one.subject));
@@ -167,7 +177,8 @@ void world::settle(std::size_t job, ms now) {
   job_state& one = jobs_[job];
   count_work(one, now);
   const std::int64_t before = one.running;
-  one.running = std::count_if(one.pods.begin(), one.pods.end(), [](const pod& p) { return p.state == pod_state::running; });
+  one.running =
+      std::count_if(one.pods.begin(), one.pods.end(), [](const pod& p) { return p.state == pod_state::running; });
   if (before == 0 && one.running > 0) {
     one.last_start = now;
     if (const ms length = promised(*one.row); length > 0) happens(now + length, what::wake, job, 0, 1);
@@ -191,7 +202,8 @@ ms world::promised(const job_row& row) const {
   ms longest = 0;
   std::string at = row.queue;
   while (!at.empty()) {
-    const auto found = std::find_if(day_.queues.begin(), day_.queues.end(), [&](const queue_row& q) { return q.name == at; });
+    const auto found =
+        std::find_if(day_.queues.begin(), day_.queues.end(), [&](const queue_row& q) { return q.name == at; });
     if (found == day_.queues.end()) break;
     longest = std::max({longest, found->reclaim_min, found->preempt_min});
     at = found->parent;

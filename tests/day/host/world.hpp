@@ -1,6 +1,7 @@
 #pragma once
 /// @file
-/// What is really there on a day: which pods run where, what jobs have done, which nodes have failed, what happens next.
+/// What is really there on a day: which pods run where, what jobs have done, which nodes have failed, what happens
+/// next.
 
 #include <cstdint>
 #include <map>
@@ -64,7 +65,8 @@ class world {
   void start(pod_key which, pod to, ms now);
   /// Stops a pod that runs: it leaves its node when its grace is over. At once without grace.
   void stop(pod_key which, ms now);
-  /// A place that is kept for a pod that waits, and a place that is given up. The cluster knows: it took the decision in.
+  /// A place that is kept for a pod that waits, and a place that is given up. The cluster knows: it took the decision
+  /// in.
   void claim(pod_key which, pod to);
   void unclaim(pod_key which);
   /// Counts the pods of a job again after changes at one time: it starts, goes on, stops.
