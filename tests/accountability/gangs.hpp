@@ -81,7 +81,8 @@ inline snapshot without_others(const snapshot& s, group_row group, certificate_a
     const auto status = static_cast<pod_status>(state.live.pod_state[p]);
     const group_row g = state.pods[p].group;
     const bool is_fixed = g == no_row || (!state.groups[g].preemptible && !state.groups[g].semi_preemptible);
-    if (assumed == certificate_assumption::empty || !is_fixed || !model::is_in(status, model::holding))
+    const bool stays = model::is_in(status, model::holding) || state.is_nominated(p);
+    if (assumed == certificate_assumption::empty || !is_fixed || !stays)
       name.push(state.pod_names[p]);
   }
   cluster c(s);
