@@ -8,6 +8,7 @@
 
 #include "cli/explain.hpp"
 #include "cli/tables.hpp"
+#include "model/state.hpp"
 
 namespace kaisched::cli {
 

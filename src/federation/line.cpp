@@ -37,22 +37,22 @@ std::size_t line::find(std::string_view name) const {
   return at == by_name_.end() ? without_queue : at->second;
 }
 
-void line::add_held(std::string_view queue, const model::quota_vector& amounts) {
-  const std::size_t q = find(queue);
+void line::add_held(std::string_view name, const model::quota_vector& amounts) {
+  const std::size_t q = find(name);
   if (q == without_queue) return;
   for (std::uint32_t d = 0; d < quota_dimensions; ++d)
     queues_[q].held[d] = base::saturating_add(queues_[q].held[d], amounts[d]);
 }
 
-void line::charge(std::string_view queue, const model::quota_vector& amounts, std::int64_t sign) {
-  for (std::size_t q = find(queue); q != root; q = queues_[q].parent) {
+void line::charge(std::string_view name, const model::quota_vector& amounts, std::int64_t sign) {
+  for (std::size_t q = find(name); q != root; q = queues_[q].parent) {
     for (std::uint32_t d = 0; d < quota_dimensions; ++d)
       queues_[q].held[d] = base::saturating_add(queues_[q].held[d], sign * amounts[d]);
   }
 }
 
-std::string_view line::blocked_by(std::string_view queue, const model::quota_vector& amounts) const {
-  for (std::size_t q = find(queue); q != root; q = queues_[q].parent) {
+std::string_view line::blocked_by(std::string_view name, const model::quota_vector& amounts) const {
+  for (std::size_t q = find(name); q != root; q = queues_[q].parent) {
     if (queues_[q].info == nullptr) continue;
     for (std::uint32_t d = 0; d < quota_dimensions; ++d) {
       const std::int64_t limit = queues_[q].info->limit[d];

@@ -32,13 +32,13 @@ class line {
 
   /// What a queue holds somewhere, with the queues below: without those above. A queue that is not there is passed
   /// over.
-  void add_held(std::string_view queue, const model::quota_vector& amounts);
+  void add_held(std::string_view name, const model::quota_vector& amounts);
   /// On the whole way up.
-  void charge(std::string_view queue, const model::quota_vector& amounts, std::int64_t sign);
+  void charge(std::string_view name, const model::quota_vector& amounts, std::int64_t sign);
   /// The first queue on the way up that would pass its limit; empty: none.
-  [[nodiscard]] std::string_view blocked_by(std::string_view queue, const model::quota_vector& amounts) const;
+  [[nodiscard]] std::string_view blocked_by(std::string_view name, const model::quota_vector& amounts) const;
   /// What a queue holds with those below.
-  [[nodiscard]] const model::quota_vector& held(std::string_view queue) const { return queues_[find(queue)].held; }
+  [[nodiscard]] const model::quota_vector& held(std::string_view name) const { return queues_[find(name)].held; }
 
   void fill(std::vector<line_entry> waiting);
   /// Takes the next group out; null: none is left.

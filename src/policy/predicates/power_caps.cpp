@@ -155,8 +155,8 @@ std::optional<power_shortage> power_book::missing(const model::cluster_state& s,
                                                first_feed_[row + 1] - first_feed_[row]);
   // Most feeds have enough for all of the node: what the pod adds need not be found out.
   const std::int64_t full = full_power(*(*s.nodes)[row]);
-  const bool has_plenty = std::all_of(of_node.begin(), of_node.end(), [&](std::uint32_t feed) {
-    const auto& one = feeds_[feed];
+  const bool has_plenty = std::all_of(of_node.begin(), of_node.end(), [&](std::uint32_t at) {
+    const feed& one = feeds_[at];
     return full - is.now <= one.most - one.now && full - is.later <= one.most - one.later;
   });
   if (has_plenty) return std::nullopt;
@@ -165,10 +165,10 @@ std::optional<power_shortage> power_book::missing(const model::cluster_state& s,
   const std::uint64_t mask = devices.mask != 0 ? devices.mask : devices_that_add_most(s, live, row, starts, unnamed);
   const draw with = draw_of(s, live, row, {c.requests(dim_cpu), mask, starts ? 0 : c.whole_devices});
   std::optional<power_shortage> worst;
-  const auto ask = [&](std::uint32_t feed, std::int64_t need, int128 have) {
+  const auto ask = [&](std::uint32_t at, std::int64_t need, int128 have) {
     if (need <= 0 || need <= have) return;
     if (worst && need - have <= int128{worst->need} - worst->have) return;
-    worst = {feed, need, saturated(have)};
+    worst = {at, need, saturated(have)};
   };
   for (const std::uint32_t at : of_node) {
     const feed& one = feeds_[at];
