@@ -491,8 +491,8 @@ TEST_CASE("task-topology: a node is worth the tasks that are, or would be, toget
   const row j = w.job("j", w.queue("q"), 1);
   for (const char* role : {"server", "worker", "worker", "other"}) w.cluster.tasks[w.task(j, 1)].role = role;
   w.cluster.jobs[j].roles.together = "server,worker";
-  const auto points_of = [](std::int64_t points, std::int64_t largest) {
-    return 100.0 * static_cast<double>(points) / static_cast<double>(largest);
+  const auto points_of = [](std::int64_t earned, std::int64_t largest) {
+    return 100.0 * static_cast<double>(earned) / static_cast<double>(largest);
   };
   using scores = std::vector<double>;
   SUBCASE("all of them in one bucket") {

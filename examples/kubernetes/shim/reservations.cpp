@@ -140,24 +140,24 @@ step reservations::create(const std::string& group, const std::string& node, con
   what.method = "POST";
   what.target = place(resource_of(pod_key), by_.name_space, {});
   what.body = pod.dump();
-  const response answer = send_(what);
+  const response reply = send_(what);
   const std::string name = name_of(pod);
-  if (answer.ok()) {
-    held_[group] = read(json::parse(answer.body));  // not for the store: the watch may have told more about it already
+  if (reply.ok()) {
+    held_[group] = read(json::parse(reply.body));  // not for the store: the watch may have told more about it already
     log_(fmt::format("pod {}: made, to reserve a GPU of {}", name, node));
     return {progress::wait, fmt::format("pod {} has to say its GPU", name)};
   }
-  if (answer.status == 409) return adopt(group, place_of(pod_key, name));
-  const std::string why = fmt::format("pod {}: {}", name, server_words(answer));
-  return {answer.status >= 500 || answer.status == 429 ? progress::wait : progress::failed, why};
+  if (reply.status == 409) return adopt(group, place_of(pod_key, name));
+  const std::string why = fmt::format("pod {}: {}", name, server_words(reply));
+  return {reply.status >= 500 || reply.status == 429 ? progress::wait : progress::failed, why};
 }
 
 step reservations::adopt(const std::string& group, const std::string& target) {
   request what;
   what.target = target;
-  const response answer = send_(what);
-  if (!answer.ok()) return {progress::wait, server_words(answer)};  // it has just gone, or comes with the next try
-  const json pod = json::parse(answer.body);
+  const response reply = send_(what);
+  if (!reply.ok()) return {progress::wait, server_words(reply)};  // it has just gone, or comes with the next try
+  const json pod = json::parse(reply.body);
   if (!is_reservation(pod) || gpu_groups_of(pod) != std::vector<std::string>{group}) {
     return {progress::failed, fmt::format("pod {}: is no reservation of group {}", name_of(pod), group)};
   }
@@ -225,13 +225,13 @@ bool reservations::remove(const held& one) {
                    {"preconditions", {{"uid", one.uid}}}}
                   .dump();
   try {
-    const response answer = send_(what);
-    if (answer.ok() || answer.status == 404 || answer.status == 409) {  // 409: another one has its name
+    const response reply = send_(what);
+    if (reply.ok() || reply.status == 404 || reply.status == 409) {  // 409: another one has its name
       removed_.insert(one.uid);
       log_(fmt::format("pod {}: removed, it reserved a GPU of {}", one.name, one.node));
       return true;
     }
-    log_(fmt::format("pod {}: remove: {}", one.name, server_words(answer)));
+    log_(fmt::format("pod {}: remove: {}", one.name, server_words(reply)));
   } catch (const no_answer& fault) {
     log_(fmt::format("pod {}: remove: {}", one.name, fault.what()));
   }

@@ -162,9 +162,9 @@ void scaling_pods::sync(const decision& what, std::chrono::system_clock::time_po
   }
 }
 
-json scaling_pods::pod_for(const std::string& name, const json& source, std::int64_t devices) const {
-  const std::string name_space = text_at(source, "/metadata/namespace");
-  const json of = section(source, "/spec");
+json scaling_pods::pod_for(const std::string& name, const json& from, std::int64_t devices) const {
+  const std::string name_space = text_at(from, "/metadata/namespace");
+  const json of = section(from, "/spec");
   json spec{{"schedulerName", scheduler_},
             {"containers", asking(of.value("containers", json()), by_.scaling.image)},
             {"terminationGracePeriodSeconds", 0}};
@@ -188,8 +188,8 @@ json scaling_pods::pod_for(const std::string& name, const json& source, std::int
             {"labels", {{"app", scaling_app}, {"hami.io/webhook", "ignore"}}},
             {"annotations",
              {{source_namespace, name_space},
-              {source_name, text_at(source, "/metadata/name")},
-              {source_uid, text_at(source, "/metadata/uid")}}}}},
+              {source_name, text_at(from, "/metadata/name")},
+              {source_uid, text_at(from, "/metadata/uid")}}}}},
           {"spec", std::move(spec)}};
 }
 

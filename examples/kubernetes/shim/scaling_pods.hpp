@@ -49,8 +49,7 @@ class scaling_pods {
   [[nodiscard]] std::map<std::string, source> sources(const decision& what) const;
   [[nodiscard]] std::optional<source> read_source(const nlohmann::json& pod) const;
   [[nodiscard]] std::map<std::string, stand_in> look() const;
-  [[nodiscard]] nlohmann::json pod_for(const std::string& name, const nlohmann::json& source,
-                                       std::int64_t devices) const;
+  [[nodiscard]] nlohmann::json pod_for(const std::string& name, const nlohmann::json& from, std::int64_t devices) const;
   void create(const std::string& pod, const source& of, std::chrono::system_clock::time_point when);
   /// As a scheduler says it, which is what autoscalers look for.
   void mark(const std::string& name, const std::string& uid, const std::string& pod,
