@@ -145,12 +145,12 @@ struct policy_options {
   std::int64_t resize_gain = 10;                  ///< percent more that pods must bring where they go
   std::int64_t resize_moves = 16;                 ///< groups that get pods of others in one session
   std::int64_t nomination_timeout = 600'000'000'000;  ///< nanoseconds; 0: places are not kept; negative: for ever
-  std::int64_t most_evictions = 0;                ///< of a group: who has lost pods so often loses no more; 0 = any
-  std::int64_t set_aside_cpu = 0;                 ///< milli-cores that stay free for each free GPU of a node
-  std::int64_t set_aside_memory = 0;              ///< bytes, likewise
-  bool signatures = true;                         ///< groups like one that has just failed are not searched victims for
-  bool respect_disruption_budgets = false;        ///< no more pods of a budget leave or move than it allows
-  bool restrict_node_scheduling = false;          ///< GPU pods need a gpu-worker node, others a cpu-worker node
+  std::int64_t most_evictions = 0;                    ///< of a group: who has lost pods so often loses no more; 0 = any
+  std::int64_t set_aside_cpu = 0;                     ///< milli-cores that stay free for each free GPU of a node
+  std::int64_t set_aside_memory = 0;                  ///< bytes, likewise
+  bool signatures = true;                   ///< groups like one that has just failed are not searched victims for
+  bool respect_disruption_budgets = false;  ///< no more pods of a budget leave or move than it allows
+  bool restrict_node_scheduling = false;    ///< GPU pods need a gpu-worker node, others a cpu-worker node
   bool numa_reconstruct = true;          ///< what zones have free follows from their pods, not from what nodes report
   std::vector<std::string> numa_ignore;  ///< resources that are not aligned
   load_strategy load = load_strategy::packing;

@@ -46,7 +46,8 @@ class share_gate {
     if (!is_used_) return;
     for (const policy::exact_queue& q : c.exact_queues) {
       bool within = true;
-      for (const policy::exact_share& s : q.shares) within = within && policy::reclaim::at_most(s.request, s.fair_share);
+      for (const policy::exact_share& s : q.shares)
+        within = within && policy::reclaim::at_most(s.request, s.fair_share);
       has_its_demand_.push_back(within);
     }
   }

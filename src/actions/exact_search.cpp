@@ -529,7 +529,8 @@ result<bool> exact_search::exchange() {
     victim_cost cost = victim_cost::of_all(c_, with, how_);
     if (cost.is_less_than(cost_)) offers.emplace_back(std::move(cost), i);
   }
-  std::stable_sort(offers.begin(), offers.end(), [](const auto& a, const auto& b) { return a.first.is_less_than(b.first); });
+  std::stable_sort(offers.begin(), offers.end(),
+                   [](const auto& a, const auto& b) { return a.first.is_less_than(b.first); });
   for (std::size_t out = 0; out < found_.size(); ++out) {
     if (!can_leave(out)) continue;
     const victim_cost without = victim_cost::of_all(c_, std::span(&found_[out], 1), how_);

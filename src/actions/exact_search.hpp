@@ -16,8 +16,8 @@
 
 #include "actions/piece_sets.hpp"
 #include "actions/placement.hpp"
-#include "actions/victim_search_state.hpp"
 #include "actions/victim_cost.hpp"
+#include "actions/victim_search_state.hpp"
 #include "actions/victim_trial.hpp"
 #include "actions/victim_units.hpp"
 #include "session/core.hpp"
@@ -120,8 +120,8 @@ class exact_search {
   std::vector<std::pair<node_row, std::uint32_t>> by_node_;  ///< units by the nodes that they have pods on, sorted
   std::set<positions> tried_;                                ///< in vain
   std::vector<victim_unit> found_;
-  loss_measure how_;                 ///< of the candidates
-  victim_cost cost_;                 ///< of the set that is improved
+  loss_measure how_;  ///< of the candidates
+  victim_cost cost_;  ///< of the set that is improved
   std::set<std::vector<pod_row>> in_vain_;
 };
 

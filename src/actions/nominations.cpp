@@ -66,9 +66,7 @@ bool hold(core& c, const nominated_group& one) {
   });
 }
 
-bool is_held(const core& c, pod_row p) {
-  return static_cast<pod_status>(c.live.pod_state[p]) == pod_status::pipelined;
-}
+bool is_held(const core& c, pod_row p) { return static_cast<pod_status>(c.live.pod_state[p]) == pod_status::pipelined; }
 
 /// Still on the node from which it moves.
 bool is_leaving_yet(const core& c, pod_row p) {
@@ -76,9 +74,7 @@ bool is_leaving_yet(const core& c, pod_row p) {
 }
 
 /// The gangs of the group are whole with the places that are held: else these are only where its pods would rather be.
-bool makes_whole(const core& c, group_row group) {
-  return work::is_satisfied(c, c.state().groups[group].first_sub);
-}
+bool makes_whole(const core& c, group_row group) { return work::is_satisfied(c, c.state().groups[group].first_sub); }
 
 /// Starts the pods where their places are: false, and nothing is done, if one of them cannot.
 bool start_in_places(core& c, group_row group, std::span<const pod_row> pods) {
@@ -109,10 +105,10 @@ result<bool> start_elsewhere(core& c, group_row group, std::span<const pod_row> 
   work::failure why;
   result<bool> placed = place_group(c, group, {false, &among, nullptr}, why);
   if (!placed) return placed;
-  const bool starts = *placed && !work::must_wait_as_a_whole(c, group) &&
-                      std::all_of(pods.begin(), pods.end(), [&](pod_row p) {
-                        return static_cast<pod_status>(c.live.pod_state[p]) == pod_status::allocated;
-                      });
+  const bool starts =
+      *placed && !work::must_wait_as_a_whole(c, group) && std::all_of(pods.begin(), pods.end(), [&](pod_row p) {
+        return static_cast<pod_status>(c.live.pod_state[p]) == pod_status::allocated;
+      });
   if (!starts) c.rollback(0);
   return starts;
 }

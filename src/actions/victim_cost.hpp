@@ -23,8 +23,8 @@ struct loss_measure {
 };
 [[nodiscard]] loss_measure measure_of(const work::core& c, std::span<const victim_unit> candidates);
 
-/// Loss of the highest priority counts first: its work, then its cores, then its pods. Pods that this session has placed
-/// lose nothing.
+/// Loss of the highest priority counts first: its work, then its cores, then its pods. Pods that this session has
+/// placed lose nothing.
 class victim_cost {
  public:
   /// All pods of the units.

@@ -38,8 +38,8 @@ class victim_trial {
   bool was_placed_ = false;
 };
 
-/// Gives claims to pods that the statement has evicted: the gang of their group, then one pod after the other, until one
-/// has no place.
+/// Gives claims to pods that the statement has evicted: the gang of their group, then one pod after the other, until
+/// one has no place.
 result<void> place_again(work::core& c, group_row group, std::vector<pod_row> pods);
 
 }  // namespace kaisched::actions

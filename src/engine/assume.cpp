@@ -374,8 +374,8 @@ class intake {
     const auto was = static_cast<pod_status>(s_.live.pod_state[d.pod]);
     if (leaves(d.kind) && !model::is_in(was, model::stoppable))
       return;  // a place that was kept is given up, and that is all
-    model::tentative one{d.pod,          d.kind,       (*s_.nodes)[d.node]->slot, d.devices.mask,
-                         d.numa_zones,   d.device_grants, d.commit};
+    model::tentative one{d.pod,           d.kind,  (*s_.nodes)[d.node]->slot, d.devices.mask, d.numa_zones,
+                         d.device_grants, d.commit};
     if (d.kind == decision_kind::move) one.node = s_.live.pod_node[d.pod];
     place_of_.emplace(d.pod, made_.pods.size());
     made_.pods.push_back(std::move(one));
@@ -435,7 +435,7 @@ class intake {
   model::tentative_set made_;
   std::map<pod_row, std::size_t> place_of_;
   std::map<pod_row, std::pair<std::uint32_t, std::uint32_t>> nominated_;  ///< slots of nodes, commits
-  std::map<group_row, std::pair<bool, bool>> groups_;  ///< starts, is evicted
+  std::map<group_row, std::pair<bool, bool>> groups_;                     ///< starts, is evicted
   std::map<std::string_view, std::vector<pod_row>> users_;
 };
 

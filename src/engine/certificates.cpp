@@ -25,7 +25,8 @@ class prover {
 
   certificate run() {
     certificate found = none();
-    if (waits() && !holds_places() && !has_other_surplus() && c_.divisions.empty() && !structure(found)) strongest(found);
+    if (waits() && !holds_places() && !has_other_surplus() && c_.divisions.empty() && !structure(found))
+      strongest(found);
     return found;
   }
 

@@ -191,9 +191,10 @@ constexpr std::array options{
                 "multifactor.size is for small groups, not for large ones"},
     option_info{"multifactor.usage", option_type::choice, "gpu", 0, 0, "cpu gpu memory",
                 "whose over-quota weights and usage of queues multifactor.fair_share looks at"},
-    option_info{"nominations.timeout", option_type::number, "600", -1, 1e9, "",
-                "seconds for which room that was freed for a pod is kept for it, from one session to the next; 0: it is "
-                "not kept; negative: without end. compat does not keep it"},
+    option_info{
+        "nominations.timeout", option_type::number, "600", -1, 1e9, "",
+        "seconds for which room that was freed for a pod is kept for it, from one session to the next; 0: it is "
+        "not kept; negative: without end. compat does not keep it"},
     option_info{"numa.ignore", option_type::list, "", 0, 0, "",
                 "resources that the part numa does not align, whatever the zones of nodes report"},
     option_info{"numa.reconstruct", option_type::boolean, "true", 0, 0, "",

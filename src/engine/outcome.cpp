@@ -28,8 +28,8 @@ decision_kind net_kind(const work::core& c, pod_row p, decision_kind last) {
   if (last == decision_kind::migrate) return last;
   if (now == pod_status::pipelined) return was_there ? decision_kind::move : decision_kind::pipeline;
   if (model::is_in(now, stays_on_node)) return was_there ? decision_kind::unschedulable : decision_kind::bind;
-  const bool had_claim = c.nominated_node(p) != no_row ||
-                         static_cast<pod_status>(c.state().live.pod_state[p]) == pod_status::pipelined;
+  const bool had_claim =
+      c.nominated_node(p) != no_row || static_cast<pod_status>(c.state().live.pod_state[p]) == pod_status::pipelined;
   return was_there || had_claim ? decision_kind::evict : decision_kind::unschedulable;
 }
 

@@ -306,9 +306,10 @@ constexpr std::array pod_columns{
                 "", "Labels, for the affinity of other pods."},
     column_info{col::pod_obstacle, "obstacle", ct::string, cs::ragged, false, ek::none, "text", "",
                 "What keeps the pod from every node and no eviction can remove, such as a missing volume claim."},
-    column_info{col::pod_nominated_node, "nominated_node", ct::string, cs::ragged, false, ek::node, "node", "",
-                "Node on which the pod has been promised a place, which is kept for it (nominations.timeout); preferred "
-                "over all others."},
+    column_info{
+        col::pod_nominated_node, "nominated_node", ct::string, cs::ragged, false, ek::node, "node", "",
+        "Node on which the pod has been promised a place, which is kept for it (nominations.timeout); preferred "
+        "over all others."},
     column_info{col::pod_gpu_memory, "gpu_memory", ct::i64, cs::one, false, ek::none, "bytes", "0",
                 "Memory wanted of each of device_count devices (0: of one), instead of a gpu request."},
     column_info{col::pod_claims, "claims", ct::string_list, cs::ragged, false, ek::none, "resource claims", "",

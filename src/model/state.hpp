@@ -296,10 +296,10 @@ struct pod_extra {
 
 /// What the host has told of the place of a pod on its node, and of what guards it there. Few pods have such a row.
 struct pod_told {
-  std::uint64_t numa_zones = 0;      ///< bit i: zone i of the node; 0: unknown
-  std::string_view device_grants;    ///< of vendor devices, as given
-  std::string_view mig_instances;    ///< as given; empty: unknown
-  std::string_view budget;           ///< name of its disruption budget; empty: none
+  std::uint64_t numa_zones = 0;    ///< bit i: zone i of the node; 0: unknown
+  std::string_view device_grants;  ///< of vendor devices, as given
+  std::string_view mig_instances;  ///< as given; empty: unknown
+  std::string_view budget;         ///< name of its disruption budget; empty: none
   std::int64_t nominated_since = unset;
   std::uint32_t next_free = no_row;  ///< of a row that no pod has: the next such row
 

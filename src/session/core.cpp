@@ -729,8 +729,8 @@ void core::commit() {
                                                      : decision_kind::pipeline;
       if (!moves) note_placed(op.pod, true);
       // It has another place again: what it lost is no decision of its own.
-      took_back_ = took_back_ || (decides_net() && std::find(lost_places_.begin(), lost_places_.end(), op.pod) !=
-                                                       lost_places_.end());
+      took_back_ = took_back_ ||
+                   (decides_net() && std::find(lost_places_.begin(), lost_places_.end(), op.pod) != lost_places_.end());
       describe_place(d);
       if (op.kind == operation_kind::allocate) begin_binding(op.pod);
     }

@@ -436,12 +436,12 @@ class core {
 
   std::map<group_row, model::quota_vector> core_charges;  ///< what queues count of semi-preemptible groups
 
-  base::row_marks started_groups;  ///< in this session
-  base::row_marks evicted_groups;  ///< in this session
+  base::row_marks started_groups;      ///< in this session
+  base::row_marks evicted_groups;      ///< in this session
   bool looked_at_nominations = false;  ///< the first action has tried to start pods where places are kept for them
   std::vector<pod_row> lapsed;         ///< pods whose places could not be kept
-  base::row_marks passed_over;     ///< pods beyond gangs that an action has found no node for; those behind them are tried
-  base::row_marks held_groups;     ///< that have a place, and a part did not let start
+  base::row_marks passed_over;  ///< pods beyond gangs that an action has found no node for; those behind them are tried
+  base::row_marks held_groups;  ///< that have a place, and a part did not let start
   /// By pod: 0, or 1 + the position in the statement of the eviction that has not been committed. Empty before the
   /// first eviction.
   std::vector<std::uint32_t> evicted_here;

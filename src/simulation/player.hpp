@@ -62,7 +62,7 @@ class player {
     bool told = true;  ///< the cluster knows
     entity_id node{};
     device_set devices{};
-    entity_id nominated{};      ///< node on which its place is kept
+    entity_id nominated{};  ///< node on which its place is kept
     bool nomination_told = true;
     std::uint64_t stamp = 0;    ///< of its leaving
     std::uint32_t in_list = 0;  ///< where it stands among the pods of its node

@@ -198,7 +198,8 @@ result<std::uint32_t> player::subject_of(const decision& d, const snapshot& over
 }
 
 result<void> player::carry_out(const session& held, const snapshot& over) {
-  const bool keeps_places = engine_.options().mode == decision_mode::strict && engine_.options().nomination_timeout != 0;
+  const bool keeps_places =
+      engine_.options().mode == decision_mode::strict && engine_.options().nomination_timeout != 0;
   for (const decision& d : held.decisions()) {
     const result<std::uint32_t> subject = subject_of(d, over);
     if (!subject) return subject.failure();

@@ -82,8 +82,7 @@ inline snapshot without_others(const snapshot& s, group_row group, certificate_a
     const group_row g = state.pods[p].group;
     const bool is_fixed = g == no_row || (!state.groups[g].preemptible && !state.groups[g].semi_preemptible);
     const bool stays = model::is_in(status, model::holding) || state.is_nominated(p);
-    if (assumed == certificate_assumption::empty || !is_fixed || !stays)
-      name.push(state.pod_names[p]);
+    if (assumed == certificate_assumption::empty || !is_fixed || !stays) name.push(state.pod_names[p]);
   }
   cluster c(s);
   must(c.apply(gone));

@@ -750,7 +750,7 @@ class oracle_session {
   quota_amounts total_{};
   std::vector<figures> queues_;
   std::set<std::size_t> passed_over_;  ///< pods
-  std::vector<std::size_t> log_;  ///< pods that the present attempt has placed
+  std::vector<std::size_t> log_;       ///< pods that the present attempt has placed
   std::vector<decision> decisions_;
   std::uint32_t commits_ = 0;
 };

@@ -48,8 +48,8 @@ class checker {
       if (commits.empty() || commits.back().front().commit != d.commit) commits.emplace_back();
       commits.back().push_back(d);
     }
-    const bool stands = starts.size() <= s.decisions().size() &&
-                        std::equal(starts.begin(), starts.end(), s.decisions().begin());
+    const bool stands =
+        starts.size() <= s.decisions().size() && std::equal(starts.begin(), starts.end(), s.decisions().begin());
     if (strict() && (!stands || was_taken_back(s, commits))) {
       ++report_.netted;
       return std::move(report_);
@@ -91,8 +91,8 @@ class checker {
       ++others;
       starts = starts || std::ranges::any_of(commit, [](const decision& d) { return d.kind == decision_kind::bind; });
       // A commit that was made in one go names its victims first; one that took in another's evictions does not.
-      const auto placed_first = std::ranges::find_if(
-          commit, [](const decision& d) { return d.kind != decision_kind::evict; });
+      const auto placed_first =
+          std::ranges::find_if(commit, [](const decision& d) { return d.kind != decision_kind::evict; });
       joined = joined || std::any_of(placed_first, commit.end(),
                                      [](const decision& d) { return d.kind == decision_kind::evict; });
     }

@@ -626,8 +626,8 @@ verdict victim_oracle::judge_reclaim(std::size_t g, const std::vector<std::size_
     const auto [mine, theirs] = queues;
     quota_amounts all{};
     for (const quota_amounts& unit : units) add(all, unit);
-    // A unit of a queue over its share of what it gives of what was asked for counts in that alone. Whether the queue is
-    // over it may depend on what has gone before.
+    // A unit of a queue over its share of what it gives of what was asked for counts in that alone. Whether the queue
+    // is over it may depend on what has gone before.
     const auto over_share = [&, other = theirs](const quota_amounts& unit, const quota_amounts& gone) {
       bool over = false;
       for (std::size_t r = 0; r < quota_dimensions; ++r) {

@@ -11,6 +11,7 @@
 #include "io/scenario/scenario.hpp"
 #include "model/account.hpp"
 #include "model/state.hpp"
+#include "rows.hpp"
 #include "support.hpp"
 
 namespace of_test_random {

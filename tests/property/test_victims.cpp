@@ -98,8 +98,7 @@ snapshot taken(const world& w) {
     groups.add({one.name, one.queue, one.least, static_cast<std::int64_t>(g) * test::second, one.priority,
                 one.preemptible ? 1 : 0, one.evictions});
     for (const some_pod& p : one.pods) {
-      pods.add({p.name, one.name, test::numbers{p.cores, 0, p.gpu, 1},
-                p.status(), p.node, p.nominated});
+      pods.add({p.name, one.name, test::numbers{p.cores, 0, p.gpu, 1}, p.status(), p.node, p.nominated});
     }
   }
   got(c.apply(nodes));
@@ -467,10 +466,12 @@ TEST_CASE("on unchanged demand sessions come to rest, and nobody is evicted for 
     world w = random_world(1, 4, 10, draw(0, 2) == 0);
     RC_LOG() << text_of(w);
     engine e;
-    got(e.set("actions", draw(0, 3) == 0 ? "allocate,reclaim,preempt" : "allocate,consolidation,reclaim,preempt"));
+    std::string actions = draw(0, 3) == 0 ? "allocate,reclaim,preempt" : "allocate,consolidation,reclaim,preempt";
+    const auto how = static_cast<claims_are>(draw(0, 2));
+    if (how == claims_are::forgotten) actions.resize(actions.rfind(','));  // without `preempt`: preempt/beyond_share.ks
+    got(e.set("actions", actions));
     if (draw(0, 3) == 0) got(e.set("reclaim.moves", "false"));
     if (draw(0, 3) == 0) got(e.set("placement.gpu", "spread"));
-    const auto how = static_cast<claims_are>(draw(0, 2));
     RC_LOG() << "claims " << static_cast<int>(how) << '\n';
     bool rests = false;
     std::string last;

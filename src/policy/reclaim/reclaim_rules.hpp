@@ -300,7 +300,8 @@ template <class Queue, class Amounts, class Multiplier>
       }
       // A queue that is over its share of what is asked for cannot take the unit back, whatever else the unit held.
       if (repaired)
-        within.add(queues[theirs], held, unit, over_share(queues[theirs], held, given) ? given : in_amounts(unit, true));
+        within.add(queues[theirs], held, unit,
+                   over_share(queues[theirs], held, given) ? given : in_amounts(unit, true));
       for (const queue_row q : path_of(queues, of.queue)) {
         const auto at = entry_of(q);
         at->left = minus(at->left, unit);
