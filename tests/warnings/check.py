@@ -69,8 +69,10 @@ class Source:
         self.preambles = [p for p in known if self.is_cpp and names.issuperset(p.split())]
 
     def ways(self):
-        """For each preamble that fits, what files have to have in common to share it."""
-        return [(preamble, *self.given, *self.flags) for preamble in self.preambles]
+        """For each preamble that fits, what files have to have in common to share it. Macros may differ: where one concerns
+        a precompiled header, the compiler reads the headers themselves."""
+        options = sorted(word for word in self.flags if not word.startswith("-D"))
+        return [(preamble, *self.given, *options) for preamble in self.preambles]
 
 
 class Includes:
@@ -126,7 +128,8 @@ def check(sources, jobs):
             first, header = members[0], f"{work}/{number}.hxx"
             names = [*first.given, *preamble.split()]
             Path(header).write_text("".join(f"#include <{name}>\n" for name in names), encoding="utf-8")
-            command = [*first.flags, *first.places, "-g0", "-x", "c++-header", header, "-o", f"{header}.gch"]
+            flags = [f for f in first.flags if not f.startswith("-D") or all(f in member.flags for member in members)]
+            command = [*flags, *first.places, "-g0", "-x", "c++-header", header, "-o", f"{header}.gch"]
             made = pool.submit(run, command, first.folder)
             header_of.update((member, (header, made)) for member in members)
         end = Path(work) / "end.cpp"
@@ -136,7 +139,7 @@ def check(sources, jobs):
             command = [*source.flags, *source.places, "-g0", "-fsyntax-only"]
             header, made = header_of.get(source, (None, None))
             if header and made.result().returncode == 0:  # else each file tells itself what is wrong with a header
-                command += ["-Winvalid-pch", "-include", header]
+                command += ["-include", header]
             else:
                 command += [word for name in source.given for word in ("-include", name)]
             if source.is_cpp:
