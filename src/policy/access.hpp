@@ -58,6 +58,7 @@ class session_access {
   std::span<const std::int64_t> part_min;
 
   std::uint64_t changes = 0;  ///< grows with every change of the status of a pod
+  bool was_netted = false;    ///< a commit has taken back what the session had placed: decisions are what is left
   /// By node row: grows with every change of what the node has or holds. Null where nobody keeps it.
   const std::vector<std::uint64_t>* node_changed_at = nullptr;
 

@@ -278,6 +278,7 @@ bool core::start_in_place(pod_row pod, node_row node, const device_set& devices)
 void core::settle_decisions() {
   if (!took_back_) return;
   took_back_ = false;
+  access.was_netted = true;
   net_outcome(*this).apply();
   if (ledger_.is_open()) ledger_.open_again(*this);
 }

@@ -8,6 +8,7 @@
 #include <kaisched/engine.hpp>
 
 #include "oracle/victims.hpp"
+#include "policy/access.hpp"
 
 namespace kaisched::oracle {
 
@@ -96,7 +97,7 @@ class checker {
       joined = joined || std::any_of(placed_first, commit.end(),
                                      [](const decision& d) { return d.kind == decision_kind::evict; });
     }
-    return starts || joined || others != placed;
+    return starts || joined || others != placed || s.view().access().was_netted;
   }
 
  private:

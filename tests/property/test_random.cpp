@@ -353,6 +353,14 @@ void forget_nominations(cluster& c, const snapshot& before) {
     rows.add({std::string(before.pod_name(p)), node, before.state().told_of(p).nominated_since});
   }
   got(c.apply(rows));
+  auto waiting = test::change(table_kind::pod, {"name", "status", "node"});
+  for (pod_row p = 0; p < before.state().pod_slots; ++p) {
+    const auto status = static_cast<pod_status>(before.state().live.pod_state[p]);
+    if (!before.state().pods[p].live || status != pod_status::pipelined) continue;
+    const node_row n = (*before.state().node_row_of_slot)[before.state().live.pod_node[p]];
+    waiting.add({std::string(before.pod_name(p)), static_cast<std::int64_t>(pod_status::pipelined), std::string(before.node_name(n))});
+  }
+  got(c.apply(waiting));
 }
 
 }  // namespace
