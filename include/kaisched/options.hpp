@@ -145,7 +145,7 @@ struct policy_options {
   std::int64_t resize_gain = 10;                  ///< percent more that pods must bring where they go
   std::int64_t resize_moves = 16;                 ///< groups that get pods of others in one session
   std::int64_t nomination_timeout = 600'000'000'000;  ///< nanoseconds; 0: places are not kept; negative: for ever
-  std::int64_t most_evictions = 0;                    ///< of a group: who has lost pods so often loses no more; 0 = any
+  std::int64_t most_evictions = 0;                    ///< of a group: after so many it loses no more pods; 0 = any
   std::int64_t set_aside_cpu = 0;                     ///< milli-cores that stay free for each free GPU of a node
   std::int64_t set_aside_memory = 0;                  ///< bytes, likewise
   bool signatures = true;                   ///< groups like one that has just failed are not searched victims for

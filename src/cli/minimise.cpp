@@ -317,7 +317,7 @@ void add_minimise(command_list& to) {
       "Leaves out pod groups, nodes, queues, pods, sessions and fields of a cluster or scenario as long as something "
       "stays true, merges what can be one, makes amounts smaller, and writes what is left as a scenario with its "
       "decisions.\n"
-      "The result is small enough to read, to send to somebody, or to keep as a test. The file has the smallest one so "
+      "The result is small enough to read, to send in a report, or to keep as a test. The file has the smallest one so "
       "far at any time: Ctrl-C and --time-limit lose nothing, and the exit status is then 4.");
   add_input_arguments(c, told.input);
   c.heading("What stays true: one of these");

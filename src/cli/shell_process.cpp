@@ -84,7 +84,7 @@ command_end shell_process::wait() {
     const std::lock_guard lock(mutex_);
     process = running_;
   }
-  // The number of the process stays its own until it is fetched, which nobody else does.
+  // The process id is not reused until this code waits for the process.
   siginfo_t info{};
   while (waitid(P_PID, static_cast<id_t>(process), &info, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
   }

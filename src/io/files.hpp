@@ -20,7 +20,7 @@ inline constexpr std::size_t largest_file = std::size_t{1} << 32U;
 /// Replaces a file; `-` is the standard output. The error names the file and what the system said.
 result<void> write_file(const std::string& path, std::string_view bytes);
 
-/// The same in one step: whoever opens the file finds the bytes from before or the new ones, also after a crash. What
+/// The same in one step: a reader finds the bytes from before or the new ones, also after a crash. What
 /// is no regular file, such as a device, is written as it is.
 result<void> replace_file(const std::string& path, std::string_view bytes);
 

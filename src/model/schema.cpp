@@ -576,7 +576,7 @@ constexpr std::array decision_columns{
     column_info{col::decision_drain_cost, "drain_cost", ct::i64, cs::one, false, ek::none, "milli-GPU", "0",
                 "Of repartition: what the pods hold that have to leave instances of the device."},
     column_info{col::decision_checks, "checks", ct::string_list, cs::ragged, false, ek::none, "names", "",
-                "Of bind and pipeline: who has not yet agreed that the group may start. The host holds the place until "
+                "Of bind and pipeline: checks that must agree that the group may start. The host holds the place until "
                 "they have."},
 };
 constexpr std::array reason_columns{

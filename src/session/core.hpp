@@ -226,8 +226,8 @@ class core {
   void convert_to_pipelined(group_row group);
   void commit();
   /// After an action, and after a commit of the host: if commits have taken back what this session had placed, the
-  /// decisions and the state become those of the net outcome. A start that was taken back is no decision, and who got
-  /// the room starts where no running pod has to leave for it.
+  /// decisions and the state become those of the net outcome. A start that was taken back is no decision. The pod that
+  /// got its room starts where no running pod has to leave for it.
   void settle_decisions();
   /// Forgets the statement and keeps what it has done: neither decided nor undone (a defect of KAI).
   void abandon();

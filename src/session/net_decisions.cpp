@@ -166,7 +166,7 @@ class net_outcome {
     }
   }
 
-  /// An eviction whose commit places nobody any more is for whom took the place: it belongs to that commit.
+  /// An eviction whose commit places no pod any more moves to the commit that took the place.
   void join_commits() {
     std::map<std::uint32_t, bool> places;  // by commit
     for (const decision& d : c_.decisions)

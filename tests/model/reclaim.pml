@@ -10,7 +10,7 @@
  *
  * Not modelled: units that leave so that others can move, trees of queues, groups that cannot be preempted, other actions.
  *
- * TWO_RESOURCES: GPUs and cores. What a queue loses of a resource that nobody has asked for counts as well (F24), unless
+ * TWO_RESOURCES: GPUs and cores. What a queue loses of a resource that the reclaimer does not ask for counts as well (F24), unless
  * the queue is over its share of what was asked for: then it cannot take the unit back. COUNTS_ASKED leaves that out, and
  * there is a circle (tests/scenarios/reclaim/circle.ks).
  *

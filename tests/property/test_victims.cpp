@@ -390,8 +390,8 @@ namespace {
 
 /// What a host makes of claims on what comes free.
 enum class claims_are : std::uint8_t {
-  true_at_once,  ///< victims end at once, and who has their room runs
-  forgotten,     ///< victims end at once, and nobody remembers for whom
+  true_at_once,  ///< victims end at once, and the pods that claimed their room run
+  forgotten,     ///< victims end at once, and their room is not kept
   kept,          ///< victims take their time, and their room is kept
 };
 

@@ -1486,7 +1486,7 @@ enum kaisched_decision_column {
   KAISCHED_DECISION_COL_GONE = 18,
   /// i64. Of repartition: what the pods hold that have to leave instances of the device. [milli-GPU]
   KAISCHED_DECISION_COL_DRAIN_COST = 19,
-  /// string_list. Of bind and pipeline: who has not yet agreed that the group may start. The host holds the place until
+  /// string_list. Of bind and pipeline: checks that must agree that the group may start. The host holds the place until
   /// they have. [names]
   KAISCHED_DECISION_COL_CHECKS = 20
 };
@@ -2179,7 +2179,7 @@ enum kaisched_outcome_column {
   KAISCHED_OUTCOME_COL_GONE = 18,
   /// i64. Of repartition: what the pods hold that have to leave instances of the device. [milli-GPU]
   KAISCHED_OUTCOME_COL_DRAIN_COST = 19,
-  /// string_list. Of bind and pipeline: who has not yet agreed that the group may start. The host holds the place until
+  /// string_list. Of bind and pipeline: checks that must agree that the group may start. The host holds the place until
   /// they have. [names]
   KAISCHED_OUTCOME_COL_CHECKS = 20
 };

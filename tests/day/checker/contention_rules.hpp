@@ -1,6 +1,7 @@
 #pragma once
 /// @file
-/// Rules about who has to wait: capacity that stays free, quotas that are asked for, evictions beyond what was lacking.
+/// Rules about groups that wait: capacity that stays free, quotas that are asked for, evictions beyond what was
+/// lacking.
 
 #include <optional>
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double most_ratio = 2;
 
-/// When a job ends if nobody stops it.
+/// When a job ends if it is not stopped.
 std::int64_t expected_end(const job_now& one, std::int64_t now) {
   const std::int64_t running = one.count(status::running);
   if (!one.progresses || running == 0) return never;

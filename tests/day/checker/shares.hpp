@@ -1,7 +1,7 @@
 #pragma once
 /// @file
 /// Fair shares of queues, divided once more: quotas first, what is left by priority and weight, unit by unit to the
-/// largest weight / (2 units + 1); nobody gets more than request or limit (mode strict).
+/// largest weight / (2 units + 1); no queue gets more than its request or limit (mode strict).
 
 #include <vector>
 
@@ -12,7 +12,7 @@ namespace day_check {
 /// Shares by queue, of what the ready nodes have.
 [[nodiscard]] std::vector<amounts> divide(const state& of, const std::vector<queue_now>& held);
 
-/// Those who want something of a total, for the tests.
+/// The queues that divide a total, for the tests.
 struct wish {
   std::int64_t weight = 0;
   std::int64_t wanted = 0;

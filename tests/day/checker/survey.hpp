@@ -14,7 +14,7 @@
 namespace day_check {
 
 inline constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
-inline constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max() / 4;  ///< a cost that nobody pays
+inline constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max() / 4;  ///< a cost above all others
 
 /// Devices of a node that one unit would free, and what the unit costs in all.
 struct victim {
