@@ -706,7 +706,7 @@ void core::commit() {
     }
     if (op.kind == operation_kind::evict) {
       took_back_ = took_back_ || (decides_net() && was_placed_here(op));
-      if (nominated_node(op.pod) != no_row) lost_places_.push_back(op.pod);
+      if (nominated_node(op.pod) != no_row) lost_places_.mark(op.pod, state().pod_slots);
       if (op.again) evicted_twice.push_back(op.pod);
       if (action == action_kind::stale_gang_eviction) {
         mark_evicted(op.pod, !placed_here.empty() && placed_here[op.pod] ? no_row : 0);
@@ -729,8 +729,7 @@ void core::commit() {
                                                      : decision_kind::pipeline;
       if (!moves) note_placed(op.pod, true);
       // It has another place again: what it lost is no decision of its own.
-      took_back_ = took_back_ ||
-                   (decides_net() && std::find(lost_places_.begin(), lost_places_.end(), op.pod) != lost_places_.end());
+      took_back_ = took_back_ || (decides_net() && lost_places_.has(op.pod));
       describe_place(d);
       if (op.kind == operation_kind::allocate) begin_binding(op.pod);
     }

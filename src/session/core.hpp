@@ -557,8 +557,8 @@ class core {
   std::map<group_row, budget_refusal> budget_refusals_;
   std::vector<operation> history_;  ///< what commits have done, where decisions are net
   std::vector<policy::saved_claims> history_claims_;
-  bool took_back_ = false;            ///< a commit since has taken back what this session had placed
-  std::vector<pod_row> lost_places_;  ///< pods from which commits took the places that were kept for them
+  bool took_back_ = false;       ///< a commit since has taken back what this session had placed
+  base::row_marks lost_places_;  ///< pods from which commits took the places that were kept for them
 };
 
 /// An amount in KAI's unit of a quota dimension: devices, milli-cores, bytes.
