@@ -148,6 +148,7 @@ enum class attempt_outcome : std::uint8_t {
   too_few_gpus,     ///< all nodes together have fewer GPUs free than the chunk asks for
   no_victims,       ///< no pods that it may take would be enough: no set of victims was tried
   no_solution,      ///< no set of victims that was tried is a solution
+  cut,              ///< the same, and no steps were left to try all sets, or any
 };
 [[nodiscard]] std::string_view attempt_outcome_name(attempt_outcome o) noexcept;
 
@@ -158,6 +159,8 @@ struct eviction_attempt {
   attempt_outcome outcome = attempt_outcome::no_solution;
   std::uint64_t sets = 0;     ///< sets of victims that were tried
   std::uint64_t refused = 0;  ///< of these, made room but were refused by the rules of the action
+  std::uint64_t steps = 0;    ///< that the search took (option `search_steps`)
+  bool cut = false;           ///< no steps were left before the search had come to its end, or before it began
   bool spared = false;        ///< a group was left alone because of its minimum runtime
   std::string budget{};       ///< a disruption budget that did not let pods go; empty: none was in the way
 

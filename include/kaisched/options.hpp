@@ -96,9 +96,9 @@ enum class language : std::uint8_t { english, chinese };
 
 /// The options in the form in which the engine uses them. `policy_options::set` is the only way from text.
 struct policy_options {
-  std::string preset = "kai-0.17";
+  std::string preset = "kai-0.17-r2";
   decision_mode mode = decision_mode::strict;
-  std::vector<std::string> actions = {"allocate"};
+  std::vector<std::string> actions = {"allocate", "consolidation", "reclaim", "preempt", "stalegangeviction"};
   std::vector<std::string> parts;  ///< names of the parts of the policy, in order
   placement_strategy gpu_placement = placement_strategy::binpack;
   placement_strategy cpu_placement = placement_strategy::binpack;
@@ -138,7 +138,9 @@ struct policy_options {
   std::int64_t requeue_delay = 0;                 ///< nanoseconds, where no group says otherwise
   std::int64_t staleness_grace = 60'000'000'000;  ///< nanoseconds, where no group says otherwise; negative: for ever
   bool reclaim_moves = true;                      ///< victims of `reclaim` that find another place have lost nothing
-  std::int64_t search_steps = 200'000;            ///< of the exact search for victims, per group; `unlimited`
+  std::int64_t search_steps = 20'000;             ///< of a search for victims, per group; `unlimited`
+  std::int64_t action_steps = 200'000;            ///< of all searches for victims in one action; `unlimited`
+  std::int64_t session_steps = 600'000;           ///< of all searches for victims in one session; `unlimited`
   std::int64_t topology_steps = 1000;             ///< domains tried for one chunk in strict; `unlimited`
   bool repartition_drain = false;                 ///< `repartition` may move pods out of the way
   std::int64_t repartition_steps = 200'000;       ///< of the exact search for layouts, per group; `unlimited`
@@ -184,7 +186,8 @@ struct policy_options {
   [[nodiscard]] result<std::string> get(std::string_view name) const;
 };
 
-/// Options of a preset. Names with or without version: `kai` is `kai-0.17`.
+/// Options of a preset. Names with or without version: `kai` is `kai-0.17-r2`. A name of version 0.1, such as
+/// `kai-0.17`, stands for the newest revision; `kai-0.17` with the action `allocate` alone, which was its default.
 [[nodiscard]] result<policy_options> preset(std::string_view name);
 /// Names of all presets, with versions.
 [[nodiscard]] std::span<const std::string_view> preset_names() noexcept;

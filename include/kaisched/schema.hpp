@@ -183,6 +183,7 @@ enum pod_group : std::uint32_t {
   pod_group_restart_cost = 32,
   pod_group_traffic = 33,
   pod_group_min_resources = 34,
+  pod_group_searched = 35,
 };
 enum sub_group : std::uint32_t {
   sub_group_group = 1,
@@ -395,6 +396,8 @@ enum attempt : std::uint32_t {
   attempt_refused = 6,
   attempt_spared = 7,
   attempt_budget = 8,
+  attempt_steps = 9,
+  attempt_cut = 10,
 };
 enum sharing_group : std::uint32_t {
   sharing_group_name = 1,

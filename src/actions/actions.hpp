@@ -20,6 +20,7 @@ struct action_entry {
   result<void> (*run)(work::core& c);
   bool asks_groups = false;   ///< for groups that wait: it can be run for one of them
   bool keeps_bounds = false;  ///< starts nobody beyond limits and quotas of queues, if the policy has `proportion`
+  bool searches = false;      ///< for victims, with steps of `core::search_effort`
 };
 
 /// All actions, in the order in which a scheduler usually runs them.

@@ -221,9 +221,9 @@ result<std::vector<group_row>> allocation_order(core& c) { return allocation(c).
 std::span<const action_entry> action_list() noexcept {
   static constexpr std::array entries{
       action_entry{"allocate", action_kind::allocate, allocate, true, true},
-      action_entry{"consolidation", action_kind::consolidation, consolidation, true, true},
-      action_entry{"reclaim", action_kind::reclaim, reclaim, true, true},
-      action_entry{"preempt", action_kind::preempt, preempt, true, true},
+      action_entry{"consolidation", action_kind::consolidation, consolidation, true, true, true},
+      action_entry{"reclaim", action_kind::reclaim, reclaim, true, true, true},
+      action_entry{"preempt", action_kind::preempt, preempt, true, true, true},
       action_entry{"stalegangeviction", action_kind::stale_gang_eviction, evict_stale_gangs},
       action_entry{"backfill", action_kind::backfill, backfill, false, true},
       action_entry{"runtimelimit", action_kind::runtime_limit, limit_runtime},

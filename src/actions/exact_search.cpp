@@ -20,8 +20,6 @@ using work::core;
 constexpr std::size_t small_nodes = 6;
 constexpr std::size_t small_units = 10;
 constexpr std::size_t small_set = 4;
-/// Steps of a trial; a set that is ruled out without one is one step.
-constexpr std::int64_t trial_steps = 10;
 
 std::int64_t gpus_in(const core& c, const victim_unit& unit) {
   std::int64_t sum = 0;
@@ -48,9 +46,7 @@ exact_search::exact_search(victim_search_state& kept, group_row waiting, const v
       waiting_(waiting),
       rules_(rules),
       plan_(plan),
-      trial_(kept.c, waiting, rules, plan),
-      steps_left_(kept.c.options.search_steps == unlimited ? std::numeric_limits<std::int64_t>::max()
-                                                           : kept.c.options.search_steps) {
+      trial_(kept.c, waiting, rules, plan) {
   std::map<std::int64_t, std::int64_t> requests;
   for (const pod_row p : c_.partial.chunk) ++requests[gpus_wanted(c_, p)];
   std::int64_t larger = 0;
@@ -152,9 +148,10 @@ bool exact_search::may_use(node_row row, pod_row pod) const {
 result<bool> exact_search::attempt(const positions& at) {
   if (tried_.contains(at)) return false;
   const std::vector<victim_unit> set = units_at(at);
-  --steps_left_;
-  if (lacks_room(set)) return false;
-  steps_left_ -= trial_steps - 1;
+  if (lacks_room(set)) {
+    c_.search_effort.draw(1);
+    return false;
+  }
   result<bool> helps = trial_.run(set);
   was_placed_ = was_placed_ || trial_.was_placed();
   if (helps && !*helps) tried_.insert(at);
@@ -258,7 +255,7 @@ result<bool> exact_search::try_sets_by_node() {
     if (may_use(row, pod) && makes_room_on(row, pod, closure_of(on_node))) add_sets_of(row, on_node, sets);
   }
   for (const sized_set& one : sets) {
-    if (steps_left_ <= 0) return false;
+    if (!c_.search_effort.goes_on()) return false;
     result<bool> helps = attempt(one.set);
     if (!helps || *helps) return helps;
   }
@@ -269,10 +266,10 @@ result<bool> exact_search::try_sets_by_node() {
 void exact_search::add_sets_of(node_row row, const positions& on_node, std::set<sized_set>& to) {
   positions chosen;
   const std::function<void(std::size_t)> grow = [&](std::size_t from) {
-    for (std::size_t i = from; i < on_node.size() && steps_left_ > 0; ++i) {
+    for (std::size_t i = from; i < on_node.size() && c_.search_effort.goes_on(); ++i) {
       chosen.push_back(on_node[i]);
       positions set = closure_of(chosen);
-      --steps_left_;
+      c_.search_effort.draw(1);
       if (set.size() <= small_set) {
         if (makes_room_on(row, c_.partial.chunk.front(), set))
           to.insert({set.size(), std::move(set)});
@@ -383,7 +380,7 @@ result<bool> exact_search::try_sets_of(const positions& candidates) {
 
 result<bool> exact_search::extend(const positions& candidates, std::size_t from, std::size_t size, positions& set) {
   if (set.size() == size) return attempt(set);
-  for (std::size_t i = from; i < candidates.size() && steps_left_ > 0; ++i) {
+  for (std::size_t i = from; i < candidates.size() && c_.search_effort.goes_on(); ++i) {
     const std::uint32_t before = before_[candidates[i]];
     if (before != no_row && !std::binary_search(set.begin(), set.end(), before)) continue;
     set.push_back(candidates[i]);
@@ -418,7 +415,7 @@ result<bool> exact_search::find_in_pieces() {
   const placing how{true, nullptr, nullptr};
   domain_walk walk(c_, waiting_, how, why);
   // Each set is a number of steps; more pieces than that are not tried anyway.
-  const std::int64_t most = steps_left_ / trial_steps + 1;
+  const std::int64_t most = c_.search_effort.left() / steps_of_trial + 1;
   const auto victims_on = [&](std::span<const node_row> rows) {
     positions there;
     for (const node_row row : rows) there.insert(there.end(), on_node[row].begin(), on_node[row].end());
@@ -429,10 +426,11 @@ result<bool> exact_search::find_in_pieces() {
   const bool all = c_.options.topology_steps == unlimited;
   const std::size_t most_sets =
       all ? std::numeric_limits<std::size_t>::max() : static_cast<std::size_t>(c_.options.topology_steps);
-  const std::int64_t looks = all ? steps_left_ : std::min(steps_left_, trial_steps * c_.options.topology_steps);
+  const std::int64_t left = c_.search_effort.left();
+  const std::int64_t looks = all ? left : std::min(left, steps_of_trial * c_.options.topology_steps);
   const std::vector<piece_set> sets = pieces.find(most_sets, looks);
   std::size_t tried = 0;
-  for (; tried < sets.size() && steps_left_ > 0; ++tried) {
+  for (; tried < sets.size() && c_.search_effort.goes_on(); ++tried) {
     plan_pieces(sets[tried], offered);
     result<bool> helps = attempt(sets[tried].victims);
     if (!helps || *helps) return helps;
@@ -493,6 +491,7 @@ result<bool> exact_search::leave_out() {
     again = false;
     for (std::size_t i = found_.size(); i-- > 0;) {
       if (!can_leave(i)) continue;
+      if (!c_.search_effort.goes_on()) return changed;
       std::vector<victim_unit> rest = found_;
       rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
       if (lacks_room(rest)) continue;
@@ -535,7 +534,8 @@ result<bool> exact_search::exchange() {
     if (!can_leave(out)) continue;
     const victim_cost without = victim_cost::of_all(c_, std::span(&found_[out], 1), how_);
     for (const auto& [cost, in] : offers) {
-      if (steps_left_ <= 0 || !cost.is_less_than(without)) break;
+      if (!cost.is_less_than(without)) break;
+      if (!c_.search_effort.goes_on()) return false;
       result<bool> cheaper = try_instead(out, in);
       if (!cheaper || *cheaper) return cheaper;
     }
@@ -554,9 +554,10 @@ result<bool> exact_search::try_instead(std::size_t out, std::uint32_t in) {
   }
   std::vector<pod_row> key = pods_in(other);
   std::sort(key.begin(), key.end());
-  --steps_left_;
-  if (in_vain_.contains(key) || lacks_room(other)) return false;
-  steps_left_ -= trial_steps - 1;
+  if (in_vain_.contains(key) || lacks_room(other)) {
+    c_.search_effort.draw(1);
+    return false;
+  }
   result<bool> helps = trial_.run(other);
   if (!helps) return helps;
   victim_cost cost = *helps ? victim_cost::of_lost(c_, other, how_) : victim_cost{};

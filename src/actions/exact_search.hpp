@@ -112,7 +112,6 @@ class exact_search {
     std::int64_t places;
   };
   std::vector<demand> demands_;
-  std::int64_t steps_left_;
   std::int64_t pieces_tried_ = 0;
   bool was_placed_ = false;            ///< the chunk, in some trial
   std::vector<victim_unit> units_;     ///< in victim order

@@ -98,6 +98,7 @@ class mover {
     std::sort(rows.begin(), rows.end(), [&](node_row a, node_row b) { return rank[a] < rank[b]; });
     std::vector<migration> best;
     for (const node_row row : rows) {
+      if (!c_.search_effort.goes_on()) break;
       result<std::vector<migration>> found = free_node(pod, row);
       if (!found) return found.failure();
       if (found->empty() || (!best.empty() && found->size() >= best.size())) continue;
@@ -120,6 +121,7 @@ class mover {
     if (most < gpus_wanted(c_, pod)) return made;
     const std::uint32_t start = c_.depth();
     ++c_.sets_tried;
+    c_.search_effort.draw(steps_of_trial + static_cast<std::int64_t>(left.size()));
     result<bool> enough = takes(pod, row);
     while (enough && !*enough && !left.empty()) {
       const pod_row next = take_next(left, gpus_wanted(c_, pod) - free_gpus(c_, row));

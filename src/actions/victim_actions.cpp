@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include <boost/container/small_vector.hpp>
 
@@ -195,11 +196,12 @@ std::vector<quota_vector> held_on_path(const core& c, group_row group) {
   return held;
 }
 
-/// With the chunk, and before victims are placed again, no queue of the group holds more than before of what it is not
+/// With the chunk and the victims that have a place again no queue of the group holds more than before of what it is not
 /// entitled to.
 bool stays_entitled(core& c, const scenario& what, const std::vector<quota_vector>& before) {
   quota_vector more = c.chunk_request(what.group);
   what.each_pod([&](pod_row p) {
+    if (static_cast<pod_status>(c.live.pod_state[p]) != pod_status::releasing) return;
     const quota_vector one = c.held(p);
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) more[r] -= one[r];
   });
@@ -282,14 +284,94 @@ struct attempt {
   std::function<result<bool>()> gently;
 };
 
+/// Searches that need more effort than one session has go on in the next one, as a round: groups that have had their
+/// search in this round come after those that have not. A group has had it if its search came to its end or had the
+/// whole effort of the action to itself.
+class search_round {
+ public:
+  explicit search_round(core& c) : c_(c), bit_(std::int64_t{1} << static_cast<unsigned>(c.action)) {}
+
+  [[nodiscard]] bool has_had(group_row group) const { return (c_.searched_of(group) & bit_) != 0; }
+  void note_searched(group_row group) { searched_.push_back(group); }
+  /// All groups have had their search: another round begins.
+  void begin_anew() { is_new_ = true; }
+
+  /// What the groups of the action are told for the next session. `cut`: some have not been searched for to the end.
+  void finish(std::span<const group_row> groups, bool cut) const {
+    std::vector<group_row> had;
+    if (cut) {
+      had = searched_;
+      if (!is_new_) std::copy_if(groups.begin(), groups.end(), std::back_inserter(had), [&](group_row g) { return has_had(g); });
+      std::sort(had.begin(), had.end());
+    }
+    for (const group_row g : groups) {
+      const std::int64_t before = c_.searched_of(g);
+      const bool marked = std::binary_search(had.begin(), had.end(), g);
+      const std::int64_t after = marked ? before | bit_ : before & ~bit_;
+      if (after != before) c_.searched[g] = after;
+    }
+  }
+
+ private:
+  core& c_;
+  std::int64_t bit_;
+  bool is_new_ = false;
+  std::vector<group_row> searched_;  ///< in this session
+};
+
 /// The pending groups of an action, each once.
 class waiting_line {
  public:
-  waiting_line(core& c, std::int64_t depth)
-      : c_(c), queue_(c, static_cast<std::size_t>(depth)), index_(c, serving::groups), depth_(depth) {}
+  waiting_line(core& c, std::int64_t depth, search_round& round)
+      : c_(c), queue_(c, static_cast<std::size_t>(depth)), index_(c, serving::groups), depth_(depth), round_(round) {}
 
+  /// Those that have had their search in this round come last.
   result<void> fill(const std::vector<group_row>& groups) {
+    std::vector<group_row> first;
+    for (const group_row g : groups) (round_.has_had(g) ? later_ : first).push_back(g);
+    return first.empty() ? begin_anew() : fill_with(first);
+  }
+
+  /// The next group, or no_row.
+  result<group_row> next() {
+    result<group_row> found = next_of_part();
+    if (!found || *found != no_row || later_.empty()) return found;
+    if (auto done = begin_anew(); !done) return done.failure();
+    return next_of_part();
+  }
+
+  /// Groups have got or lost pods.
+  result<void> changed(std::span<const group_row> groups) {
+    if (c_.compat()) return {};
+    in_order_.reset();
+    if (has_shared_order(c_)) {
+      std::vector<group_row> left;
+      for (group_row g = 0; g < waits_.size(); ++g) {
+        if (waits_[g]) left.push_back(g);
+      }
+      taken_.clear();
+      return index_.fill(left);
+    }
+    for (const group_row g : std::exchange(taken_, {})) {
+      if (auto done = index_.update(g, false); !done) return done;
+    }
+    for (const group_row g : groups) {
+      if (g == no_row || !waits_[g]) continue;
+      if (auto done = index_.update(g, true); !done) return done;
+    }
+    return {};
+  }
+
+ private:
+  result<void> begin_anew() {
+    round_.begin_anew();
+    return fill_with(std::exchange(later_, {}));
+  }
+
+  result<void> fill_with(const std::vector<group_row>& groups) {
     if (c_.compat()) return queue_.fill(groups);
+    in_order_.reset();
+    taken_.clear();
     waits_.assign(c_.state().group_slots, false);
     if (auto done = index_.fill(groups); !done) return done;
     for (const queue_row leaf : index_.leaves()) {
@@ -303,44 +385,31 @@ class waiting_line {
     return {};
   }
 
-  /// The next group, or no_row.
-  result<group_row> next() {
+  result<group_row> next_of_part() {
     if (c_.compat()) return queue_.empty() ? no_row : queue_.pop();
-    // Queues stand as they are now, whatever has been decided since.
-    job_queue queue(c_, 0);
-    if (auto done = queue.fill_from(index_, index_.leaves(), [this](group_row g) { return waits_[g]; }); !done)
-      return done.failure();
-    if (queue.empty()) return no_row;
-    result<group_row> found = queue.pop();
+    // Queues stand as they are now: what has been decided since changes the order.
+    if (!in_order_) {
+      in_order_.emplace(c_, 0);
+      if (auto done = in_order_->fill_from(index_, index_.leaves(), [this](group_row g) { return waits_[g]; }); !done)
+        return done.failure();
+    }
+    if (in_order_->empty()) return no_row;
+    result<group_row> found = in_order_->pop();
     if (!found) return found;
     waits_[*found] = false;
-    if (auto done = index_.update(*found, false); !done) return done.failure();
+    taken_.push_back(*found);
     return found;
   }
 
-  /// Groups have got or lost pods.
-  result<void> changed(std::span<const group_row> groups) {
-    if (c_.compat()) return {};
-    if (has_shared_order(c_)) {
-      std::vector<group_row> left;
-      for (group_row g = 0; g < waits_.size(); ++g) {
-        if (waits_[g]) left.push_back(g);
-      }
-      return index_.fill(left);
-    }
-    for (const group_row g : groups) {
-      if (g == no_row || !waits_[g]) continue;
-      if (auto done = index_.update(g, true); !done) return done;
-    }
-    return {};
-  }
-
- private:
   core& c_;
   job_queue queue_;
   group_index index_;
   std::int64_t depth_;
-  std::vector<bool> waits_;  ///< by group
+  search_round& round_;
+  std::vector<group_row> later_;  ///< that have had their search in this round
+  std::vector<bool> waits_;            ///< by group
+  std::optional<job_queue> in_order_;  ///< in `strict`, until something is decided
+  std::vector<group_row> taken_;       ///< off it; the index does not know yet
 };
 
 /// Searches where that can help.
@@ -353,7 +422,9 @@ result<search_outcome> look_for_victims([[maybe_unused]] core& c, victim_search&
   const eviction_attempt known = told;
   const action_statistics statistics = c.statistics.back();
   const std::uint64_t sets = c.sets_tried;
+  const work::effort effort = c.search_effort;
   result<search_outcome> found = search.find(group, rules);
+  c.search_effort = effort;
   told = known;
   c.statistics.back() = statistics;
   c.sets_tried = sets;
@@ -371,27 +442,40 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
   c.keep_chunks();
   const std::vector<group_row> groups = groups_that_may_evict(c, preemptible_only);
   if (groups.empty()) return {};
-  waiting_line line(c, depth);
+  search_round round(c);
+  waiting_line line(c, depth, round);
   if (auto done = line.fill(groups); !done) return done;
   failed_groups failed(c, per_queue);
   victim_search search(c);
   victim_judges judges(c);
   eviction_attempt told;  // by the rules of the group that is tried
   std::vector<group_row> touched;
+  bool is_cut = false;  // the action has no steps left
   while (true) {
     if (auto on = c.go_on(); !on) return on;
     result<group_row> next = line.next();
     if (!next) return next.failure();
     const group_row group = *next;
-    if (group == no_row) return {};
+    if (group == no_row) {
+      round.finish(groups, is_cut);
+      return {};
+    }
     told = {};
+    if (is_cut) {
+      told.cut = true;
+      remember(c, group, attempt_outcome::cut, told);
+      continue;
+    }
     // Who has lost pods since the action began would have claims to a part of its gangs.
     if (!c.compat() && !work::is_ready(c, c.state().groups[group].first_sub)) {
       remember(c, group, attempt_outcome::obstacle, told);
       continue;
     }
     attempt one = prepare(group, failed, search, told);
-    if (one.skip || one.fails) remember(c, group, one.why, told);
+    if (one.skip || one.fails) {
+      remember(c, group, one.why, told);
+      round.note_searched(group);
+    }
     if (one.skip) continue;
     if (one.fails) {
       failed.add(group);
@@ -410,6 +494,8 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
     }
     const std::uint64_t sets_before = c.sets_tried;
     ++c.statistics.back().groups_tried;
+    const bool is_first = c.search_effort.drawn_in_action() == 0;
+    c.search_effort.begin_group();
     result<bool> gently = one.gently ? one.gently() : false;
     if (!gently) return gently.failure();
     result<search_outcome> found = *gently               ? search_outcome::solved
@@ -417,6 +503,10 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
                                                          : look_for_victims(c, search, group, one.rules, told);
     if (!found) return found.failure();
     told.sets = c.sets_tried - sets_before;
+    told.steps = static_cast<std::uint64_t>(c.search_effort.drawn_in_group());
+    told.cut = c.search_effort.was_cut();
+    is_cut = told.cut && c.search_effort.action_is_spent();
+    if (!is_cut || is_first) round.note_searched(group);
     if (over_budget.budget != no_row) told.budget = c.budget_name(over_budget.budget);
     if (*found == search_outcome::solved) {
       c.forget_budget(group);
@@ -425,6 +515,7 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
     }
     remember(c, group,
              *found == search_outcome::solved ? attempt_outcome::placed
+             : told.cut                       ? attempt_outcome::cut
              : told.sets == 0                 ? attempt_outcome::no_victims
                                               : attempt_outcome::no_solution,
              told);

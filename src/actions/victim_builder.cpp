@@ -115,6 +115,8 @@ result<bool> victim_builder::each_state(const std::function<result<bool>()>& vis
   }
   if (auto done = offer_victims(queue_, kept_, rules_, waiting_, rules_.queue_may_lose); !done) return done.failure();
   while (!queue_.empty()) {
+    if (!c_.search_effort.goes_on()) return true;
+    c_.search_effort.draw(1);
     recount();
     result<bool> added = advance();
     if (!added) return added;

@@ -258,11 +258,13 @@ class search {
     victim_set allowed;
     const auto attempt = [&](const victim_set& offered) -> result<bool> {
       if (auto on = c_.go_on(); !on) return on.failure();
+      if (!c_.search_effort.goes_on()) return true;  // the search is over
       if (c_.budgets.used() && !leave_to_budgets(from, offered, allowed)) return false;
       const victim_set& chosen = c_.budgets.used() ? allowed : offered;
       if (!kept_.plays_all && from.too_small(chosen.units)) return false;
       if (chosen.again.empty() && rehearsal.all_return(chosen.units)) {
         count_set();
+        c_.search_effort.draw(1);
 #ifdef KAISCHED_CHECKS
         scenario ruled_out{group_, recorded_, {}};
         chosen.make(from, ruled_out.potential);
@@ -289,6 +291,7 @@ class search {
     const victim_attempt tries = std::cref(attempt);
     result<bool> solved = hopeless ? false : gang_ ? multi_node(from, tries) : node_local(c_, from, tries);
     c_.drop_part();
+    if (solved && *solved && c_.search_effort.was_cut()) return false;
     return solved;
   }
 
@@ -319,7 +322,9 @@ class search {
   result<bool> verify_hopeless(const scenario& what, const node_set& nodes) {
     const action_statistics statistics = c_.statistics.back();
     const std::uint64_t sets = c_.sets_tried;
+    const work::effort effort = c_.search_effort;
     result<bool> solved = simulate(what, nodes);
+    c_.search_effort = effort;
     c_.statistics.back() = statistics;
     c_.sets_tried = sets;
     if (!solved) return solved;
@@ -358,6 +363,7 @@ class search {
     if (!c_.compat()) return simulate_strict(what);
     const std::uint32_t start = c_.depth();
     count_set();
+    c_.search_effort.draw(steps_of_trial + static_cast<std::int64_t>(victims.size() + c_.partial.chunk.size()));
     node_set& nodes = kept_.nodes_of_simulation;
     nodes = feasible;
     std::pmr::vector<pod_row> twice(&kept_.memory);

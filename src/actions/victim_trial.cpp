@@ -11,10 +11,17 @@
 
 namespace kaisched::actions {
 
+void draw_trial(work::core& c, std::span<const victim_unit> units) {
+  std::size_t pods = c.partial.chunk.size();
+  for (const victim_unit& one : units) pods += one.pods.size();
+  c.search_effort.draw(steps_of_trial + static_cast<std::int64_t>(pods));
+}
+
 result<bool> victim_trial::run(std::span<const victim_unit> units) {
   const std::uint32_t start = c_.depth();
   ++c_.statistics.back().candidates;
   ++c_.sets_tried;
+  draw_trial(c_, units);
   for (const victim_unit& one : units) {
     for (const pod_row p : one.pods) c_.evict(p);
   }

@@ -25,9 +25,6 @@ namespace kaisched::cli {
 
 namespace {
 
-/// The actions of KAI. Its preset starts with `allocate` alone, so that nobody loses anything without being asked for.
-constexpr std::string_view kai_actions = "allocate,consolidation,reclaim,preempt,stalegangeviction";
-
 result<std::vector<std::string>> names_in(const std::string& list) {
   if (list == "all") {
     const auto names = preset_names();
@@ -128,7 +125,6 @@ int compare_presets(const std::string& file, const std::string& presets, std::si
   for (const std::string& name : *names) {
     policy_arguments policy;
     policy.preset = name;
-    if (name.starts_with("kai-")) policy.actions = kai_actions;
     const result<engine> with = make_engine(policy);
     if (!with) return to.fail(with.failure(), exit_usage);
     result<decided> ran = decide(*with, loaded->state, loaded->now, shown);

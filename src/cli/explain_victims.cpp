@@ -57,6 +57,8 @@ json attempts_json(const decided& ran, group_row group) {
     list.push_back({{"action", action_name(one.action)},
                     {"outcome", attempt_outcome_name(one.outcome)},
                     {"sets", one.sets},
+                    {"steps", one.steps},
+                    {"cut", one.cut},
                     {"refused", one.refused},
                     {"spared", one.spared},
                     {"budget", one.budget},

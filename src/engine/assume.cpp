@@ -476,6 +476,10 @@ result<std::vector<conflict>> cluster::impl::assume(const core& c, cluster& self
   }
   result<model::tentative_set> what = good.take();
   if (!what) return what.failure();
+  for (const auto& [group, bits] : c.searched_changes()) {
+    const std::uint32_t slot = names.groups.find(c.state().group_names[group]);
+    if (slot != base::name_map::none) what->searched.emplace_back(slot, bits);
+  }
   std::vector<conflict> told = found;
   if (auto done = carry_out(assumed.take(state, names, *what)); !done) return done.failure();
   conflicts.swap(found);

@@ -34,24 +34,24 @@ struct tier_bundle {
   std::string_view settings;
 };
 constexpr std::array tier_bundles{
-    tier_bundle{"coscheduling-2026.08", "priority+gang+predicates+nodeorder", "allocate",
+    tier_bundle{"coscheduling-2026.08-r2", "priority+gang+predicates+nodeorder", "allocate",
                 "jobs.one_queue=true,nodeorder.balanced_gpus=false,"
                 "nodeorder.required_pods=1"},
-    tier_bundle{"kube-default-1.36", "priority+predicates+nodeorder", "allocate,backfill,preempt",
+    tier_bundle{"kube-default-1.36-r2", "priority+predicates+nodeorder", "allocate,backfill,preempt",
                 "jobs.one_queue=true,jobs.by_pod=true,"
                 "nodeorder.balanced_gpus=false,nodeorder.required_pods=1,"
                 "preempt.trials=true,preempt.fewest_nodes=100,preempt.most_nodes=1000000,"
                 "preempt.by_start=true,preempt.for_nothing=true"},
-    tier_bundle{"kube-gang-1.36", "priority+gang+predicates+nodeorder", "allocate,backfill,preempt",
+    tier_bundle{"kube-gang-1.36-r2", "priority+gang+predicates+nodeorder", "allocate,backfill,preempt",
                 "jobs.one_queue=true,gang.at.preemptable=false,"
                 "nodeorder.balanced_gpus=false,nodeorder.required_pods=1,"
                 "preempt.trials=true,preempt.fewest_nodes=100,preempt.most_nodes=1000000,"
                 "preempt.by_start=true,preempt.for_nothing=true"},
-    tier_bundle{"volcano-ai-2026.08", "priority+gang+conformance,predicates+capacity+binpack+network-topology-aware",
+    tier_bundle{"volcano-ai-2026.08-r2", "priority+gang+conformance,predicates+capacity+binpack+network-topology-aware",
                 "allocate,preempt,reclaim,backfill",
                 "gang.at.preemptable=false,capacity.at.hierarchy=true,binpack.weight=10,"
                 "binpack.resources.nvidia.com/gpu=10"},
-    tier_bundle{"volcano-default-2026.08", "priority+gang+conformance,overcommit+drf+predicates+proportion+nodeorder",
+    tier_bundle{"volcano-default-2026.08-r2", "priority+gang+conformance,overcommit+drf+predicates+proportion+nodeorder",
                 "enqueue,allocate,backfill", ""},
 };
 
@@ -66,8 +66,8 @@ struct turn_bundle {
   std::string_view settings;
 };
 constexpr std::array turn_bundles{
-    turn_bundle{"yunikorn-default-2026.07", ""},
-    turn_bundle{"yunikorn-pack-2026.07", "nodes.order=binpacking,nodes.weight.gpu=1"},
+    turn_bundle{"yunikorn-default-2026.07-r2", ""},
+    turn_bundle{"yunikorn-pack-2026.07-r2", "nodes.order=binpacking,nodes.weight.gpu=1"},
 };
 
 /// Batch queues: one after the other by priority and age, and who does not delay them in between.
@@ -83,7 +83,10 @@ constexpr std::string_view cell_parts =
     "topology";
 
 constexpr std::array options{
-    option_info{"actions", option_type::list, "allocate", 0, 0, "", "actions that a session runs, in order"},
+    option_info{"action_steps", option_type::integer, "200000", -1, 1e15, "",
+                "steps of all searches for victims of one action, counted like search_steps; -1: no limit"},
+    option_info{"actions", option_type::list, "allocate,consolidation,reclaim,preempt,stalegangeviction", 0, 0, "",
+                "actions that a session runs, in order"},
     option_info{"admission.settings", option_type::list, "", 0, 0, "",
                 "of the action admission: key=value for all queues, queue.NAME.key=value for one"},
     option_info{"backfill.deadlines", option_type::boolean, "false", 0, 0, "",
@@ -219,14 +222,14 @@ constexpr std::array options{
         "in strict, which domain of a topology is tried first: the one with the least that is free, or the most"},
     option_info{"placement.gpu", option_type::choice, "binpack", 0, 0, "binpack spread",
                 "placement of pods with GPUs, by free GPUs"},
-    option_info{"preset", option_type::choice, "kai-0.17", 0, 0,
-                "coscheduling coscheduling-2026.08 fluxion-conservative fluxion-conservative-2026.08 "
-                "fluxion-easy fluxion-easy-2026.08 hami hami-binpack hami-binpack-2.10 hami-spread "
-                "hami-spread-2.10 hived hived-2020 kai kai-0.17 kube-default kube-default-1.36 kube-gang "
-                "kube-gang-1.36 kueue-classical kueue-classical-2026.08 kueue-fair kueue-fair-2026.08 "
-                "slurm-backfill slurm-backfill-22.05 volcano-ai volcano-ai-2026.08 volcano-default "
-                "volcano-default-2026.08 yunikorn-default yunikorn-default-2026.07 yunikorn-pack "
-                "yunikorn-pack-2026.07",
+    option_info{"preset", option_type::choice, "kai-0.17-r2", 0, 0,
+                "coscheduling coscheduling-2026.08-r2 fluxion-conservative fluxion-conservative-2026.08-r2 "
+                "fluxion-easy fluxion-easy-2026.08-r2 hami hami-binpack hami-binpack-2.10-r2 hami-spread "
+                "hami-spread-2.10-r2 hived hived-2020-r2 kai kai-0.17-r2 kube-default kube-default-1.36-r2 kube-gang "
+                "kube-gang-1.36-r2 kueue-classical kueue-classical-2026.08-r2 kueue-fair kueue-fair-2026.08-r2 "
+                "slurm-backfill slurm-backfill-22.05-r2 volcano-ai volcano-ai-2026.08-r2 volcano-default "
+                "volcano-default-2026.08-r2 yunikorn-default yunikorn-default-2026.07-r2 yunikorn-pack "
+                "yunikorn-pack-2026.07-r2",
                 "bundle of options; setting it resets all others"},
     option_info{"proportion.k", option_type::number, "1", 0, 1e6, "",
                 "weight of historical usage in the division of over-quota resources"},
@@ -256,9 +259,11 @@ constexpr std::array options{
                 "looked at"},
     option_info{"restrict_node_scheduling", option_type::boolean, "false", 0, 0, "",
                 "GPU pods need nodes labelled gpu-worker, other pods nodes labelled cpu-worker"},
-    option_info{"search_steps", option_type::integer, "200000", -1, 1e15, "",
-                "steps that the exact search for victims takes for one group in strict, 10 for a set that is tried, 1 "
-                "for one that is not; -1 is all"},
+    option_info{"search_steps", option_type::integer, "20000", -1, 1e15, "",
+                "steps that a search for victims takes for one group: 10 for a set that is tried, 1 for each of its "
+                "pods and of those that wait, 1 for a set that is ruled out; -1: no limit"},
+    option_info{"session_steps", option_type::integer, "600000", -1, 1e15, "",
+                "the same for all searches of a session; actions share what is left alike; -1: no limit"},
     option_info{"set_aside.cpu", option_type::integer, "0", 0, 1e12, "",
                 "milli-cores that pods without GPUs leave on a node for each GPU that is free there"},
     option_info{"set_aside.memory", option_type::integer, "0", 0, 1e15, "", "bytes, likewise"},
@@ -306,6 +311,8 @@ constexpr std::array integers{
     std::pair{std::string_view("queue_depth.reclaim"), &policy_options::reclaim_queue_depth},
     std::pair{std::string_view("repartition.steps"), &policy_options::repartition_steps},
     std::pair{std::string_view("search_steps"), &policy_options::search_steps},
+    std::pair{std::string_view("session_steps"), &policy_options::session_steps},
+    std::pair{std::string_view("action_steps"), &policy_options::action_steps},
     std::pair{std::string_view("resize.gain"), &policy_options::resize_gain},
     std::pair{std::string_view("resize.moves"), &policy_options::resize_moves},
     std::pair{std::string_view("set_aside.cpu"), &policy_options::set_aside_cpu},
@@ -364,22 +371,31 @@ auto member_of(const Members& members, std::string_view name) -> decltype(member
   return found == members.end() ? nullptr : found->second;
 }
 
-constexpr std::array<std::string_view, 16> presets{"coscheduling-2026.08",
-                                                   "fluxion-conservative-2026.08",
-                                                   "fluxion-easy-2026.08",
-                                                   "hami-binpack-2.10",
-                                                   "hami-spread-2.10",
-                                                   "hived-2020",
-                                                   "kai-0.17",
-                                                   "kube-default-1.36",
-                                                   "kube-gang-1.36",
-                                                   "kueue-classical-2026.08",
-                                                   "kueue-fair-2026.08",
-                                                   "slurm-backfill-22.05",
-                                                   "volcano-ai-2026.08",
-                                                   "volcano-default-2026.08",
-                                                   "yunikorn-default-2026.07",
-                                                   "yunikorn-pack-2026.07"};
+constexpr std::array<std::string_view, 16> presets{"coscheduling-2026.08-r2",
+                                                   "fluxion-conservative-2026.08-r2",
+                                                   "fluxion-easy-2026.08-r2",
+                                                   "hami-binpack-2.10-r2",
+                                                   "hami-spread-2.10-r2",
+                                                   "hived-2020-r2",
+                                                   "kai-0.17-r2",
+                                                   "kube-default-1.36-r2",
+                                                   "kube-gang-1.36-r2",
+                                                   "kueue-classical-2026.08-r2",
+                                                   "kueue-fair-2026.08-r2",
+                                                   "slurm-backfill-22.05-r2",
+                                                   "volcano-ai-2026.08-r2",
+                                                   "volcano-default-2026.08-r2",
+                                                   "yunikorn-default-2026.07-r2",
+                                                   "yunikorn-pack-2026.07-r2"};
+
+/// Decisions of an earlier revision are not kept; its name, in files of version 0.1, stands for the newest one.
+constexpr std::string_view revision = "-r2";
+std::string_view newest_revision(std::string_view name) {
+  const auto found = std::find_if(presets.begin(), presets.end(), [&](std::string_view one) {
+    return one.ends_with(revision) && one.substr(0, one.size() - revision.size()) == name;
+  });
+  return found == presets.end() ? name : *found;
+}
 
 /// Names without a version are those of the newest one.
 struct preset_alias {
@@ -387,23 +403,23 @@ struct preset_alias {
   std::string_view means;
 };
 constexpr std::array preset_aliases{
-    preset_alias{"coscheduling", "coscheduling-2026.08"},
-    preset_alias{"fluxion-conservative", "fluxion-conservative-2026.08"},
-    preset_alias{"fluxion-easy", "fluxion-easy-2026.08"},
-    preset_alias{"hami", "hami-binpack-2.10"},
-    preset_alias{"hami-binpack", "hami-binpack-2.10"},
-    preset_alias{"hami-spread", "hami-spread-2.10"},
-    preset_alias{"hived", "hived-2020"},
-    preset_alias{"kai", "kai-0.17"},
-    preset_alias{"kube-default", "kube-default-1.36"},
-    preset_alias{"kube-gang", "kube-gang-1.36"},
-    preset_alias{"kueue-classical", "kueue-classical-2026.08"},
-    preset_alias{"kueue-fair", "kueue-fair-2026.08"},
-    preset_alias{"slurm-backfill", "slurm-backfill-22.05"},
-    preset_alias{"volcano-ai", "volcano-ai-2026.08"},
-    preset_alias{"volcano-default", "volcano-default-2026.08"},
-    preset_alias{"yunikorn-default", "yunikorn-default-2026.07"},
-    preset_alias{"yunikorn-pack", "yunikorn-pack-2026.07"},
+    preset_alias{"coscheduling", "coscheduling-2026.08-r2"},
+    preset_alias{"fluxion-conservative", "fluxion-conservative-2026.08-r2"},
+    preset_alias{"fluxion-easy", "fluxion-easy-2026.08-r2"},
+    preset_alias{"hami", "hami-binpack-2.10-r2"},
+    preset_alias{"hami-binpack", "hami-binpack-2.10-r2"},
+    preset_alias{"hami-spread", "hami-spread-2.10-r2"},
+    preset_alias{"hived", "hived-2020-r2"},
+    preset_alias{"kai", "kai-0.17-r2"},
+    preset_alias{"kube-default", "kube-default-1.36-r2"},
+    preset_alias{"kube-gang", "kube-gang-1.36-r2"},
+    preset_alias{"kueue-classical", "kueue-classical-2026.08-r2"},
+    preset_alias{"kueue-fair", "kueue-fair-2026.08-r2"},
+    preset_alias{"slurm-backfill", "slurm-backfill-22.05-r2"},
+    preset_alias{"volcano-ai", "volcano-ai-2026.08-r2"},
+    preset_alias{"volcano-default", "volcano-default-2026.08-r2"},
+    preset_alias{"yunikorn-default", "yunikorn-default-2026.07-r2"},
+    preset_alias{"yunikorn-pack", "yunikorn-pack-2026.07-r2"},
 };
 
 std::string number_text(double value) {
@@ -516,7 +532,8 @@ result<void> policy_options::set(std::string_view name, std::string_view value) 
   if (o == nullptr) return unknown_option(name);
   if (o->applies_to != option_target::engine) return other_target(name);
   if (o->type == option_type::choice) {
-    if (auto done = check_choice(*o, value); !done) return done;
+    const std::string_view newest = name == "preset" ? newest_revision(value) : value;
+    if (auto done = check_choice(*o, newest); !done) return done;
   }
   double number = 0;
   if (o->type == option_type::integer || o->type == option_type::number) {
@@ -630,28 +647,34 @@ result<policy_options> preset(std::string_view name) {
   for (const preset_alias& one : preset_aliases) {
     if (one.name == name) name = one.means;
   }
+  if (const std::string_view newest = newest_revision(name); newest != name) {
+    result<policy_options> now = preset(newest);
+    if (now && name == "kai-0.17") now->actions = {"allocate"};  // which were its actions then
+    return now;
+  }
   policy_options o;
-  if (name == "kai-0.17") {
+  if (name == "kai-0.17-r2") {
     o.parts = base::split_names(kai_parts);
     return o;
   }
-  if (name == "hami-binpack-2.10" || name == "hami-spread-2.10") {
+  if (name == "hami-binpack-2.10-r2" || name == "hami-spread-2.10-r2") {
     o.preset = name;
     o.parts = base::split_names(hami_parts);
+    o.actions = {"allocate"};
     o.one_order = true;
     o.device_order = device_order_rule::in_order;
-    o.device_settings = {name == "hami-spread-2.10" ? "node_policy=spread" : "node_policy=binpack"};
+    o.device_settings = {name == "hami-spread-2.10-r2" ? "node_policy=spread" : "node_policy=binpack"};
     return o;
   }
-  if (name == "fluxion-conservative-2026.08" || name == "fluxion-easy-2026.08") {
+  if (name == "fluxion-conservative-2026.08-r2" || name == "fluxion-easy-2026.08-r2") {
     o.preset = name;
     o.parts = base::split_names(batch_parts);
     o.one_order = true;
     o.actions = {"allocate", "backfill"};
-    o.backfill_reservations = name == "fluxion-easy-2026.08" ? 1 : 0;
+    o.backfill_reservations = name == "fluxion-easy-2026.08-r2" ? 1 : 0;
     return o;
   }
-  if (name == "slurm-backfill-22.05") {
+  if (name == "slurm-backfill-22.05-r2") {
     constexpr std::int64_t second = 1'000'000'000;
     o.preset = name;
     o.parts = base::split_names(multifactor_parts);
@@ -670,18 +693,18 @@ result<policy_options> preset(std::string_view name) {
     o.factor_priority = 100;
     return o;
   }
-  if (name == "hived-2020") {
+  if (name == "hived-2020-r2") {
     o.preset = name;
     o.parts = base::split_names(cell_parts);
     o.actions = {"cells"};
     return o;
   }
-  if (name == "kueue-classical-2026.08" || name == "kueue-fair-2026.08") {
+  if (name == "kueue-classical-2026.08-r2" || name == "kueue-fair-2026.08-r2") {
     o.preset = name;
     o.parts = base::split_names(admitted_parts);
     o.actions = {"admission"};
     o.admission_settings = base::split_names(admission_rules);
-    if (name == "kueue-fair-2026.08") o.admission_settings.emplace_back("fair_sharing=true");
+    if (name == "kueue-fair-2026.08-r2") o.admission_settings.emplace_back("fair_sharing=true");
     o.gpu_placement = placement_strategy::spread;
     o.cpu_placement = placement_strategy::spread;
     return o;

@@ -205,6 +205,18 @@ table attempt_table(const core& c) {
     w[col::attempt_refused].push(one.refused);
     w[col::attempt_spared].push(static_cast<std::uint8_t>(one.spared ? 1 : 0));
     w[col::attempt_budget].push(std::string_view(one.budget));
+    w[col::attempt_steps].push(one.steps);
+    w[col::attempt_cut].push(static_cast<std::uint8_t>(one.cut ? 1 : 0));
+  }
+  return w.take();
+}
+
+/// What groups are told for the next session's searches, in the form in which a cluster takes it.
+table group_table(const core& c) {
+  model::schema_writer w(table_kind::pod_group, table_op::change);
+  for (const auto& [group, bits] : c.searched_changes()) {
+    w.put(col::pod_group_name, c.state().group_names[group]);
+    w.put(col::pod_group_searched, bits);
   }
   return w.take();
 }
@@ -266,6 +278,8 @@ result<table> output_table(const core& c, std::span<const decision> all, std::sp
       return sharing_group_table(c);
     case table_kind::resource_claim:
       return claim_table(c);
+    case table_kind::pod_group:
+      return group_table(c);
     default:
       return error{status::unsupported, "a session has no table of this kind", {}};
   }

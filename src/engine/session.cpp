@@ -42,6 +42,22 @@ result<void> session::run(std::string_view action, group_row group) {
   return run_for(action, group);
 }
 
+namespace {
+
+/// How many actions of the policy search for victims after this one.
+std::int64_t searches_after(const work::core& c, std::string_view action) {
+  const std::vector<std::string>& all = c.options.actions;
+  const auto here = std::find(all.begin(), all.end(), action);
+  if (here == all.end()) return 0;
+  return std::count_if(here + 1, all.end(), [](const std::string& later) {
+    return std::ranges::any_of(actions::action_list(), [&](const actions::action_entry& entry) {
+      return entry.searches && entry.name == later;
+    });
+  });
+}
+
+}  // namespace
+
 /// no_row: for all groups.
 result<void> session::run_for(std::string_view action, group_row group) {
   work::core& c = impl_->core;
@@ -55,6 +71,7 @@ result<void> session::run_for(std::string_view action, group_row group) {
     c.action = entry.kind;
     c.only_group = group;
     c.keeps_bounds = entry.keeps_bounds && c.has_proportion;
+    c.search_effort.begin_action(searches_after(c, action));
     c.statistics.push_back({});
     c.statistics.back().action = entry.kind;
     const std::uint64_t sets_before = c.sets_tried;

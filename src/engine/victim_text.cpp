@@ -130,6 +130,10 @@ constexpr wording tried_in_vain("{sets} set of victims was tried without making 
 constexpr wording tried_and_refused("{sets} set of victims was tried; {refused} made room but {fault}{spared}",
                                     "{sets} sets of victims were tried; {refused} made room but {fault}{spared}",
                                     "尝试了 {sets} 组驱逐对象；其中 {refused} 组能腾出空间，但{fault}{spared}");
+constexpr wording cut_after("; no steps were left for others", "；没有剩余步数尝试其他组合");
+constexpr wording cut_before(
+    "not searched for: other groups took the steps of the action, and the next session begins with those that are left",
+    "没有搜索：这次动作的步数已被其他组用完，下一次会话从剩下的组开始");
 constexpr wording all_of_them("all", "全部");
 constexpr std::array<wording, 3> faults{
     wording("left a pod without a place", "会有 Pod 失去位置"),
@@ -159,6 +163,7 @@ attempt_saying attempt_saying_of(const eviction_attempt& one, bool preemptible) 
              : one.action == action_kind::preempt ? attempt_saying::no_victims_of_preempt
                                                   : attempt_saying::no_victims;
     case attempt_outcome::no_solution:
+    case attempt_outcome::cut:
       break;
   }
   return attempt_saying::count;
@@ -206,6 +211,8 @@ std::string session::text(const eviction_attempt& one) const {
   const attempt_saying saying = attempt_saying_of(one, view().group_preemptible(one.group));
   std::string spared = one.spared ? say(in, spared_by_runtime, 1) : std::string();
   if (!one.budget.empty()) spared += say(in, held_by_budget, 1, fmt::arg("budget", one.budget));
+  if (one.outcome == attempt_outcome::cut && one.steps == 0) return say(in, cut_before, 1);
+  if (one.cut) spared += say(in, cut_after, 1);
   const wording& words = saying != attempt_saying::count ? attempt_sayings[static_cast<std::size_t>(saying)]
                          : one.refused == 0              ? tried_in_vain
                                                          : tried_and_refused;

@@ -19,7 +19,7 @@ inline constexpr std::array decisions_tables{table_kind::decision, table_kind::r
                                              table_kind::statistic};
 
 /// Decisions, reasons, shares of queues and counters of a session as JSON. Preset and mode are those of the session,
-/// by the names that its engine gives (`kai-0.17`); others are refused, since the digest covers them.
+/// by the names that its engine gives (`kai-0.17-r2`); others are refused, since the digest covers them.
 [[nodiscard]] result<std::string> format_decisions_json(const session& from, std::string_view preset,
                                                         std::string_view mode);
 /// The decisions of a session alone, as CSV: a line is a decision.

@@ -153,6 +153,20 @@ class removed_rows {
   table::column& name_ = text_column(rows_, col::pod_name);
 };
 
+class searched_rows {
+ public:
+  void add(std::string_view group, std::int64_t bits) {
+    name_.push(group);
+    bits_.push(bits);
+  }
+  [[nodiscard]] table take() { return std::move(rows_); }
+
+ private:
+  table rows_ = delta(table_kind::pod_group, table_op::change);
+  table::column& name_ = text_column(rows_, col::pod_group_name);
+  table::column& bits_ = rows_.add(col::pod_group_searched, column_type::i64);
+};
+
 class group_rows {
  public:
   void add(std::string_view group, const std::array<std::int64_t, 3>& times) {
@@ -325,6 +339,9 @@ assumptions::step assumptions::take(const cluster_state& s, const name_maps& nam
   keep(made.tables, starting.take());
   keep(made.tables, copies.take());
   keep(made.tables, timed.take());
+  searched_rows searched;
+  for (const auto& [group, bits] : what.searched) searched.add(s.group_names[group], bits);
+  keep(made.tables, searched.take());
   return made;
 }
 

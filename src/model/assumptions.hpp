@@ -60,6 +60,7 @@ struct tentative_set {
   std::vector<tentative_nomination> nominations;
   std::vector<tentative_group> groups;
   std::vector<tentative_claim> claims;
+  std::vector<std::pair<group_row, std::int64_t>> searched;  ///< what the column becomes
   std::int64_t now = 0;
 };
 

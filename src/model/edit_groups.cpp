@@ -256,6 +256,7 @@ result<void> edit::plan_group(const table_reader& t, std::uint64_t row, group_pl
        {std::pair{std::uint32_t{col::pod_group_attained_service}, &extra.attained_service},
         std::pair{std::uint32_t{col::pod_group_evictions}, &extra.evictions},
         std::pair{std::uint32_t{col::pod_group_max_surge}, &extra.max_surge},
+        std::pair{std::uint32_t{col::pod_group_searched}, &extra.searched},
         std::pair{std::uint32_t{col::pod_group_restart_cost}, &extra.restart_cost},
         std::pair{std::uint32_t{col::pod_group_traffic}, &extra.traffic}}) {
     if (!t.has(column)) continue;

@@ -354,6 +354,7 @@ table export_groups(const cluster_state& s) {
     w.put(col::pod_group_user, extra.user);
     w.put(col::pod_group_priority_class, std::string_view{});
     w.put(col::pod_group_evictions, extra.evictions);
+    w.put(col::pod_group_searched, extra.searched);
     w.put_flag(col::pod_group_semi_preemptible, group.semi_preemptible);
     w.put(col::pod_group_disruption_budget, extra.disruption_budget);
     w.put(col::pod_group_max_surge, extra.max_surge);

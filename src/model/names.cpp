@@ -74,9 +74,9 @@ std::string_view constraint_name(constraint c) noexcept {
 }
 
 std::string_view attempt_outcome_name(attempt_outcome o) noexcept {
-  static constexpr std::array<std::string_view, 10> names{
+  static constexpr std::array<std::string_view, 11> names{
       "placed",      "delayed",  "not_preemptible", "over_share", "over_quota",
-      "like_failed", "obstacle", "too_few_gpus",    "no_victims", "no_solution"};
+      "like_failed", "obstacle", "too_few_gpus",    "no_victims", "no_solution", "cut"};
   return base::name_of_value(names, o, no_value);
 }
 

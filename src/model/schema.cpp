@@ -234,6 +234,10 @@ constexpr std::array pod_group_columns{
                 "resource:amount", "",
                 "What the group needs at least, in fixed units, when it is let in; empty: what the first pods of its "
                 "gang ask for. For the action tiers."},
+    column_info{col::pod_group_searched, "searched", ct::i64, cs::one, false, ek::none, "bits", "0",
+                "Actions that have searched for victims of the group while searches took more effort than one session "
+                "has: 4 consolidation, 8 reclaim, 16 preempt. Groups without the bit are searched for first. A session "
+                "says what it becomes (table pod_group of a session)."},
 };
 constexpr std::array sub_group_columns{
     column_info{col::sub_group_group, "group", ct::string, cs::ragged, true, ek::pod_group, "pod group", "",
@@ -655,7 +659,7 @@ constexpr std::array attempt_columns{
     column_info{col::attempt_group, "group", ct::u64, cs::one, true, ek::pod_group, "id", "", "Pod group that waited."},
     column_info{col::attempt_group_name, "group_name", ct::string, cs::ragged, true, ek::none, "name", "", "Its name."},
     column_info{col::attempt_outcome, "outcome", ct::string, cs::ragged, true, ek::none, "outcome", "",
-                "How it ended, such as placed, delayed or no_victims."},
+                "How it ended, such as placed, delayed, no_victims or cut."},
     column_info{col::attempt_sets, "sets", ct::u64, cs::one, true, ek::none, "", "",
                 "Sets of victims that were tried."},
     column_info{col::attempt_refused, "refused", ct::u64, cs::one, true, ek::none, "", "",
@@ -664,6 +668,10 @@ constexpr std::array attempt_columns{
                 "1: a group was left alone because of its minimum runtime."},
     column_info{col::attempt_budget, "budget", ct::string, cs::ragged, true, ek::none, "disruption budget", "",
                 "A disruption budget that did not let pods go; empty: none was in the way."},
+    column_info{col::attempt_steps, "steps", ct::u64, cs::one, true, ek::none, "steps", "",
+                "Steps that the search took, see the options search_steps, action_steps and session_steps."},
+    column_info{col::attempt_cut, "cut", ct::u8, cs::one, true, ek::none, "0 or 1", "",
+                "1: no steps were left before the search had come to its end, or before it began."},
 };
 constexpr std::array sharing_group_columns{
     column_info{col::sharing_group_name, "name", ct::string, cs::ragged, true, ek::none, "node/device", "",

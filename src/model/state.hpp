@@ -223,6 +223,7 @@ struct group_extra {
   std::int64_t disruption_budget = unset;
   std::int64_t max_surge = 0;
   std::int64_t evictions = 0;
+  std::int64_t searched = 0;  ///< bits of actions, see `searched_bit`
   std::string_view user;
   std::string_view after;          ///< row of a string list
   std::string_view checks;         ///< row of a string list

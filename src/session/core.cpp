@@ -31,10 +31,24 @@ core::core(snapshot b, std::shared_ptr<const policy_setup> by, std::int64_t t)
       options(setup->options),
       now(t),
       live(base.state().live),
+      search_effort(options),
       state_(&base.state()) {
   gate_dependent_groups();
   take_up_nominations();
   connect();
+}
+
+std::vector<std::pair<group_row, std::int64_t>> core::searched_changes() const {
+  std::map<group_row, std::int64_t> bits_of = searched;
+  for (const decision& d : decisions) {
+    if (d.group != no_row && searched_of(d.group) != 0 && count_pods(*this, d.group, &model::sub_counts::pending) == 0)
+      bits_of[d.group] = 0;
+  }
+  std::vector<std::pair<group_row, std::int64_t>> changed;
+  for (const auto& [group, bits] : bits_of) {
+    if (bits != state().group_extras[group].searched) changed.emplace_back(group, bits);
+  }
+  return changed;
 }
 
 /// Pods that are pipelined wait for the nodes where their places are.
@@ -107,6 +121,8 @@ core::core(const core& other)
       failures(other.failures),
       attempts(other.attempts),
       sets_tried(other.sets_tried),
+      search_effort(other.search_effort),
+      searched(other.searched),
       statistics(other.statistics),
       action(other.action),
       commits(other.commits),

@@ -38,6 +38,7 @@
 #include "session/change_ledger.hpp"
 #include "session/disruption_ledger.hpp"
 #include "session/domain_books.hpp"
+#include "session/effort.hpp"
 #include "session/group_order.hpp"
 #include "session/node_choice.hpp"
 
@@ -233,6 +234,15 @@ class core {
   void abandon();
   /// The pod was evicted by operations that have not been committed.
   [[nodiscard]] bool is_evicted_here(pod_row pod) const { return !evicted_here.empty() && evicted_here[pod] != 0; }
+
+  /// Bits of the actions that have searched for victims of the group in a round that is longer than a session.
+  [[nodiscard]] std::int64_t searched_of(group_row group) const {
+    const auto changed = searched.find(group);
+    return changed == searched.end() ? state().group_extras[group].searched : changed->second;
+  }
+
+  /// What column `searched` becomes where it changes; 0 for groups that wait no more.
+  [[nodiscard]] std::vector<std::pair<group_row, std::int64_t>> searched_changes() const;
 
   /// Groups with pending pods that the action is for, by `model::group_before`.
   [[nodiscard]] std::span<const group_row> waiting_groups() const {
@@ -468,6 +478,9 @@ class core {
   group_row only_group = no_row;           ///< while an action runs for one group alone
   bool keeps_bounds = false;               ///< while an action runs that respects limits and quotas of queues
   std::uint64_t sets_tried = 0;            ///< of victims, since the session opened
+  effort search_effort;                    ///< that is left to searches for victims
+  /// Column `searched` of groups, where this session changes it; see searched_of.
+  std::map<group_row, std::int64_t> searched;
   std::vector<action_statistics> statistics;
   action_kind action = action_kind::none;
   std::uint32_t commits = 0;

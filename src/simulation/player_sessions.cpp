@@ -178,6 +178,12 @@ result<void> player::hold_session() {
   result<session> held = engine_.run(over, options_.begin + now_);
   if (!held) return held.take_failure();
   ++idle_sessions_;  // until it is known to have changed something
+  const result<table> searched = held->to_table(table_kind::pod_group);
+  if (!searched) return searched.failure();
+  if (searched->rows() > 0) {
+    const table_view told = searched->view();
+    if (auto done = cluster_.apply(std::span(&told, 1)); !done) return done;
+  }
   if (watcher_) {
     if (auto done = watcher_(*held, now_); !done) return done;
   }

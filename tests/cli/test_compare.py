@@ -35,14 +35,14 @@ class Compare(Case):
         started = {one["preset"].rsplit("-", 1)[0]: one["pods_started"] for one in told["presets"]}
         self.assertEqual((started["kai"], started["volcano-ai"], started["kube-default"], started["volcano-default"]), (9, 9, 8, 8))
         self.assertEqual([one["job"] for one in told["disputed"]], ["large"])
-        self.assertIn("kube-default-1.36", told["disputed"][0]["waits"])
+        self.assertIn("kube-default-1.36-r2", told["disputed"][0]["waits"])
         said = self.ok("compare", file, "--presets", "kai,kube-default")
-        self.assertIn("large: waits under kube-default-1.36", said)
+        self.assertIn("large: waits under kube-default-1.36-r2", said)
         self.assertIn("there is no preset 'kia'", self.fails(2, "compare", file, "--presets", "kia"))
         self.assertRegex(
-            self.fails(2, "run", file, "--set", "preset=kube-gan"), r"'kube-gan' is not one of its \d+ values, such as kai-0.17; did you mean 'kube-gang'\?"
+            self.fails(2, "run", file, "--set", "preset=kube-gan"), r"'kube-gan' is not one of its \d+ values, such as kai-0.17-r2; did you mean 'kube-gang'\?"
         )
-        self.assertIn("'kai' is told twice", self.fails(2, "compare", file, "--presets", "kai-0.17,kai"))
+        self.assertIn("'kai' is told twice", self.fails(2, "compare", file, "--presets", "kai-0.17-r2,kai"))
         self.assertIn("--presets is about a cluster", self.fails(2, "compare", file, "--presets", "kai", "--policies", "fifo"))
 
     def test_all_names(self):
@@ -55,14 +55,14 @@ class Compare(Case):
 
     def test_presets_are_policies(self):
         names = [word for word in self.ok("compare", "--presets", "all", self.file("empty.json", cluster(NODE, QUEUE))).split() if "-2" in word or "-1" in word or "-0" in word]
-        self.assertIn("volcano-ai-2026.08", names)
+        self.assertIn("volcano-ai-2026.08-r2", names)
         told = self.told("--nodes", "2x2", "--equal-quotas", "--policies", ",".join([*names, "kube-default", "fifo"]))  # owners of nothing wait for ever
         self.assertEqual([one["policy"] for one in told["policies"]], [*names, "kube-default", "fifo"])
         self.assertEqual([one["ended"] for one in told["policies"]], [4] * (len(names) + 2))
         by_name = {one["policy"]: one for one in told["policies"]}
-        self.assertEqual(by_name["kube-default"]["digest"], by_name["kube-default-1.36"]["digest"])
+        self.assertEqual(by_name["kube-default"]["digest"], by_name["kube-default-1.36-r2"]["digest"])
         self.assertGreater(by_name["kube-default"]["evictions"], 0)  # it preempts
-        self.assertEqual(by_name["fluxion-easy-2026.08"]["evictions"], 0)
+        self.assertEqual(by_name["fluxion-easy-2026.08-r2"]["evictions"], 0)
 
     def test_two_configurations(self):
         a = self.file("today.yaml", "nodes: 1x2\nactions: allocate\none_queue: true\nset: {parts: 'predicates,fifo,nodeavailability'}\n")
@@ -136,7 +136,7 @@ class Compare(Case):
         late = self.file("late.json", cluster('"now": 5000000000000000000', QUEUE, NODE))
         self.assertIn("late.json: now is 5000000000000000000 ns", self.fails(2, "simulate", self.file("jobs.csv", JOBS), "--cluster", late))
         play = self.file("preset.yaml", "nodes: 1x2\npreset: hami\n")
-        for words, preset in (((), "hami-binpack-2.10"), (("--preset", "kai"), "kai-0.17")):
+        for words, preset in (((), "hami-binpack-2.10-r2"), (("--preset", "kai"), "kai-0.17-r2")):
             told = json.loads(self.ok("simulate", self.file("jobs.csv", JOBS), "--play", play, *words, "--json"))
             self.assertEqual(told["preset"], preset)
         play = self.file("play.yaml", "nodes: 1x2\noutages: [{node: node-00000, devices: [1], from: 3, to: 300}]\n")

@@ -125,7 +125,7 @@ class Answers(ServeCase):
 
     def test_what_if_is_that_of_the_command(self):
         path = self.invented()
-        policy = ["--preset", "kai-0.17", "--actions", "allocate"]
+        policy = ["--preset", "kai-0.17-r2", "--actions", "allocate"]
         server = self.serve(path, *policy)
         connection = self.connect(server)
         bodies = []

@@ -47,7 +47,7 @@ class Offers(Case):
         self.assertEqual(self.offered("run", "--set", "reference_path=t"), ["reference_path=true"])
         self.assertIn("parts=predicates,elastic", self.offered("run", "--set", "parts=predicates,el"))
         self.assertIn("allocate", self.offered("run", "--actions", ""))
-        self.assertIn("kai-0.17", self.offered("run", "--preset", ""))
+        self.assertIn("kai-0.17-r2", self.offered("run", "--preset", ""))
         self.assertEqual(self.offered("options", "placement."), ["placement.cpu", "placement.domain", "placement.gpu"])
         self.assertEqual(self.offered("schema", "pod_"), ["pod_group"])
         self.assertEqual(self.offered("completion", ""), ["bash", "zsh", "fish"])

@@ -109,7 +109,7 @@ std::string change_line(const row_text& from, const row_text& to, const std::vec
 std::string option_lines(const json& session_case) {
   const json& resolved = session_case.at("resolved");
   const json& params = member(resolved, "params");
-  std::string out = "option preset=kai-0.17 mode=compat\n";
+  std::string out = "option preset=kai-0.17-r2 mode=compat\n";
   std::string parts;
   for (const json& plugin : items(resolved, "plugins")) {
     const std::string name = name_of(plugin);

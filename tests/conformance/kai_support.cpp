@@ -80,7 +80,7 @@ void require_supported(const json& session_case) { require_actions(session_case)
 
 std::vector<std::pair<std::string, std::string>> kai_options(const json& session_case,
                                                              const std::vector<std::string>& known_parts) {
-  std::vector<std::pair<std::string, std::string>> options{{"preset", "kai-0.17"}, {"mode", "compat"}};
+  std::vector<std::pair<std::string, std::string>> options{{"preset", "kai-0.17-r2"}, {"mode", "compat"}};
   const json& params = member(session_case.at("resolved"), "params");
   std::vector<std::string> actions;
   for (const json& action : items(session_case, "actions")) actions.push_back(action.get<std::string>());
@@ -92,6 +92,8 @@ std::vector<std::pair<std::string, std::string>> kai_options(const json& session
   const json& weight = member(arguments_of(session_case, "proportion"), "kValue");
   if (!weight.is_null())
     options.emplace_back("proportion.k", weight.is_string() ? weight.get<std::string>() : weight.dump());
+  // The records were made without the reference's limits of time.
+  for (const char* steps : {"search_steps", "action_steps", "session_steps"}) options.emplace_back(steps, "-1");
   const json& depth = member(member(params, "queue_depth_per_action"), "allocate");
   if (!depth.is_null()) options.emplace_back("queue_depth.allocate", depth.dump());
   for (const std::string_view action : {"consolidation", "reclaim", "preempt"}) {

@@ -48,6 +48,7 @@ struct arguments {
 oracle::victim_report check_scenario(const std::string& text, const std::string& source) {
   policy_options options = must(preset("kai"));
   options.nomination_timeout = 0;  // the oracle knows claims of one session
+  options.search_steps = options.action_steps = options.session_steps = unlimited;
   const auto take = [&](const io::scenario_settings& settings) {
     for (const auto& [name, value] : settings) {
       if (auto done = options.set(name, value); !done) throw std::runtime_error(done.failure().message);

@@ -430,7 +430,7 @@ trial victim_oracle::attempt(evicting action, std::size_t g, std::span<const vic
     }
   }
   std::sort(made.cost.starts.begin(), made.cost.starts.end());
-  made.accepted = action == evicting::preempt && !stays_entitled(g, set) ? verdict::no : judge(action, g, made.lost);
+  made.accepted = action == evicting::preempt && !stays_entitled(g, made.lost) ? verdict::no : judge(action, g, made.lost);
   made.states = std::move(s.states);
   return made;
 }
@@ -556,9 +556,9 @@ verdict victim_oracle::judge(evicting action, std::size_t g, const std::vector<s
 }
 
 /// E5
-bool victim_oracle::stays_entitled(std::size_t g, std::span<const victim_unit> set) const {
+bool victim_oracle::stays_entitled(std::size_t g, const std::vector<std::size_t>& lost) const {
   quota_amounts more = request_of(chunk(g));
-  for (const victim_unit& unit : set) add(more, request_of(unit.pods), -1);
+  add(more, request_of(lost), -1);
   for (const std::size_t q : path(w_.groups[g].queue)) {
     const quota_amounts most = entitlement(w_.queues[q], s_.queues[q]);
     for (std::size_t r = 0; r < quota_dimensions; ++r) {

@@ -150,7 +150,7 @@ class victim_oracle {
   [[nodiscard]] bool may_go(std::size_t mine, const quota_amounts& asked, std::size_t theirs, const quota_amounts& unit,
                             const quota_amounts& held) const;
   [[nodiscard]] verdict judge_reclaim(std::size_t g, const std::vector<std::size_t>& lost) const;
-  [[nodiscard]] bool stays_entitled(std::size_t g, std::span<const victim_unit> set) const;
+  [[nodiscard]] bool stays_entitled(std::size_t g, const std::vector<std::size_t>& lost) const;
   [[nodiscard]] bool less_saturated_after(std::size_t g, const std::vector<std::size_t>& lost) const;
 
   world w_;

@@ -468,7 +468,6 @@ TEST_CASE("on unchanged demand sessions come to rest, and nobody is evicted for 
     engine e;
     std::string actions = draw(0, 3) == 0 ? "allocate,reclaim,preempt" : "allocate,consolidation,reclaim,preempt";
     const auto how = static_cast<claims_are>(draw(0, 2));
-    if (how == claims_are::forgotten) actions.resize(actions.rfind(','));  // without `preempt`: preempt/beyond_share.ks
     got(e.set("actions", actions));
     if (draw(0, 3) == 0) got(e.set("reclaim.moves", "false"));
     if (draw(0, 3) == 0) got(e.set("placement.gpu", "spread"));

@@ -46,7 +46,7 @@ session invented() {
   return must(engine().run(must(io::build_cluster(*input)).take_snapshot(), input->now));
 }
 
-std::string json_of(const session& s) { return must(io::format_decisions_json(s, "kai-0.17", "strict")); }
+std::string json_of(const session& s) { return must(io::format_decisions_json(s, "kai-0.17-r2", "strict")); }
 
 std::string replaced(std::string_view text, std::string_view what, std::string_view by) {
   std::string copy(text);
@@ -71,7 +71,7 @@ constexpr std::string_view header =
 
 /// A text with one decision and these members of it.
 std::string with_row(std::string_view row) {
-  return "{\"schema\": \"kaisched-decisions/1\", \"preset\": \"kai-0.17\", \"mode\": \"strict\", \"digest\": \"\",\n"
+  return "{\"schema\": \"kaisched-decisions/1\", \"preset\": \"kai-0.17-r2\", \"mode\": \"strict\", \"digest\": \"\",\n"
          "\"decision\": [\n" +
          std::string(row) + "]}";
 }
@@ -81,14 +81,14 @@ std::string with_row(std::string_view row) {
 TEST_CASE("decisions survive both forms and give the digest of the session") {
   for (const session& s : {eventful(), invented()}) {
     const io::decisions_input json = must(io::parse_decisions_json(json_of(s), "d.json"));
-    CHECK(json.preset == "kai-0.17");
+    CHECK(json.preset == "kai-0.17-r2");
     CHECK(json.mode == "strict");
     CHECK(json.digest == s.digest());
     must(io::check_digest(json));
     const io::decisions_input csv = must(io::parse_decisions_csv(must(io::format_decisions_csv(s)), "d.csv"));
-    CHECK(io::decisions_digest(csv.decisions.view(), "kai-0.17", "strict") == s.digest());
-    CHECK(io::decisions_digest(must(s.to_table(table_kind::decision)).view(), "kai-0.17", "strict") == s.digest());
-    CHECK(io::decisions_digest(csv.decisions.view(), "kai-0.17", "compat") != s.digest());
+    CHECK(io::decisions_digest(csv.decisions.view(), "kai-0.17-r2", "strict") == s.digest());
+    CHECK(io::decisions_digest(must(s.to_table(table_kind::decision)).view(), "kai-0.17-r2", "strict") == s.digest());
+    CHECK(io::decisions_digest(csv.decisions.view(), "kai-0.17-r2", "compat") != s.digest());
     must(io::check_digest(csv));
 
     // The rows are the same rows.
@@ -115,13 +115,13 @@ TEST_CASE("the sessions of this test decide everything that there is to decide")
 TEST_CASE("preset and mode of a text are those of the session") {
   CHECK(io::format_decisions_json(eventful(), "kai", "strict").failure().message ==
         "preset kai and mode strict are not those of the session");
-  CHECK(io::format_decisions_json(eventful(), "kai-0.17", "compat").failure().code == status::argument);
+  CHECK(io::format_decisions_json(eventful(), "kai-0.17-r2", "compat").failure().code == status::argument);
 }
 
 TEST_CASE("a changed decision, preset or mode is seen") {
   const std::string json = json_of(eventful());
   CHECK(json_fault(json) == "(no fault)");
-  for (const auto& [what, by] : {std::pair{"\"kai-0.17\"", "\"kai\""}, std::pair{"\"strict\"", "\"compat\""},
+  for (const auto& [what, by] : {std::pair{"\"kai-0.17-r2\"", "\"kai\""}, std::pair{"\"strict\"", "\"compat\""},
                                  std::pair{"\"bind\"", "\"pipeline\""}, std::pair{"\"share-0\"", "\"share-1\""},
                                  std::pair{"\"device_share\": 500", "\"device_share\": 501"},
                                  std::pair{"\"commit\": 2", "\"commit\": 3"}, std::pair{"\"n1\"", "\"n2\""}}) {
@@ -146,7 +146,7 @@ TEST_CASE("faults of decisions in JSON name line and place") {
         "d.json:1: schema: expected \"kaisched-decisions/1\", found \"kaisched-cluster/1\"");
   CHECK(json_fault(replaced(with_row(""), "\"decision\"", "\"decision\": [], \"reasons\"")) ==
         "d.json:2: reasons: decisions have no such member; did you mean \"reason\"?");
-  CHECK(json_fault(replaced(with_row(""), "\"kai-0.17\"", "1")) == "d.json:1: preset: expected a string, found 1");
+  CHECK(json_fault(replaced(with_row(""), "\"kai-0.17-r2\"", "1")) == "d.json:1: preset: expected a string, found 1");
   CHECK(json_fault(with_row("{}")) ==
         "d.json:3: decision[0]: \"kind\" is missing: 1 bind, 2 pipeline, 3 evict, 4 move, 5 unschedulable, 6 migrate, "
         "7 repartition.");

@@ -114,7 +114,7 @@ TEST_CASE("what is written is what the documents describe") {
 
   const session decided = must(engine().run(from, 1));
   const json decision_rules = decisions_schema();
-  const json decisions = json::parse(must(io::format_decisions_json(decided, "kai-0.17", "strict")));
+  const json decisions = json::parse(must(io::format_decisions_json(decided, "kai-0.17-r2", "strict")));
   CHECK(validator(decision_rules).accepts(decisions));
   CHECK_FALSE(validator(rules).accepts(decisions));
   CHECK_FALSE(validator(decision_rules).accepts(json::parse(must(io::format_cluster_json(from, 1)))));

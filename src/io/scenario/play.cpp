@@ -611,24 +611,32 @@ class player {
     if (what == "statistic") kind = table_kind::statistic;
     if (what == "sharing_group") kind = table_kind::sharing_group;
     if (what == "outcome") kind = table_kind::outcome;
+    if (what == "attempt") kind = table_kind::attempt;
     const result<output_rows> rows = rows_of(ran, kind);
     if (!rows) return add(wanted.first_line, rows.failure().message);
     const std::vector<std::size_t> found = rows->find(what == "statistic"       ? "action"
                                                       : what == "sharing_group" ? "name"
                                                       : what == "outcome"       ? "pod"
+                                                      : what == "attempt"       ? "group"
                                                                                 : what,
                                                       name);
     if (found.empty())
       return add(wanted.first_line, fmt::format("there is no {} \"{}\"", what == "statistic" ? "action" : what, name));
-    bool same = true;
-    std::string fresh = fmt::format("{} {}", what, as_word(name));
-    for (std::size_t i = 3; i < wanted.items.size(); ++i) {
-      const result<std::string> differs = rows->difference(wanted.items[i], found.front());
-      if (!differs) return add(wanted.first_line, differs.failure().message);
-      same = same && differs->empty();
-      fresh += " " + rows->field(wanted.items[i].name.text, found.front());
+    // A group has one attempt for each action; the other tables have one row for a name.
+    std::string fresh;
+    for (const std::size_t row : found) {
+      bool same = true;
+      std::string text = fmt::format("{} {}", what, as_word(name));
+      for (std::size_t i = 3; i < wanted.items.size(); ++i) {
+        const result<std::string> differs = rows->difference(wanted.items[i], row);
+        if (!differs) return add(wanted.first_line, differs.failure().message);
+        same = same && differs->empty();
+        text += " " + rows->field(wanted.items[i].name.text, row);
+      }
+      if (same) return;
+      if (fresh.empty()) fresh = std::move(text);
     }
-    if (!same) renew(wanted, fresh);
+    renew(wanted, fresh);
   }
 
   const scenario& scenario_;

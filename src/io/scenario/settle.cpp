@@ -302,6 +302,9 @@ result<std::vector<table>> settle_tables(const session& of, const scenario_settl
   if (changed.rows() > 0) made.push_back(std::move(changed));
 
   if (how.keeps_nominations) add_nominations(made, found, now);
+  result<table> searched = of.to_table(table_kind::pod_group);
+  if (!searched) return searched.failure();
+  if (searched->rows() > 0) made.push_back(std::move(*searched));
   if (auto done = add_divisions(made, of, found); !done) return done.failure();
   if (auto done = add_claims(made, of, found); !done) return done.failure();
 

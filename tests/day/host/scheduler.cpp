@@ -244,6 +244,14 @@ decided read_session(const kaisched_session* session) {
   return all;
 }
 
+/// What the next session's searches have to know. `assume` does the same.
+void keep_searched(const kaisched_session* session, kaisched_cluster* cluster) {
+  kaisched_error err = KAISCHED_ERROR_INIT;
+  const kaisched_table* searched = nullptr;
+  demand(kaisched_session_table(session, KAISCHED_TABLE_POD_GROUP, &searched, &err), err);
+  if (searched->rows > 0) demand(kaisched_cluster_apply(cluster, &searched, 1, &err), err);
+}
+
 }  // namespace
 
 scheduler::scheduler(const day& of, const option_list& options, bool keeps, bool estimates)
@@ -308,7 +316,10 @@ decided scheduler::run(world& of, ms now) {
   demand(kaisched_run(engine_.get(), snapshot, now * nanoseconds, &opened, &err), err);
   const session_handle session(opened);
   decided all = read_session(opened);
-  if (!keeps_) return all;
+  if (!keeps_) {
+    keep_searched(opened, cluster_.get());
+    return all;
+  }
   std::uint64_t conflicts = 0;
   demand(kaisched_cluster_assume(cluster_.get(), opened, &conflicts, &err), err);
   if (conflicts > 0) {
