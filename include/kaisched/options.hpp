@@ -148,6 +148,7 @@ struct policy_options {
   std::int64_t resize_moves = 16;                 ///< groups that get pods of others in one session
   std::int64_t nomination_timeout = 600'000'000'000;  ///< nanoseconds; 0: places are not kept; negative: for ever
   std::int64_t most_evictions = 0;                    ///< of a group: after so many it loses no more pods; 0 = any
+  bool evicted_groups_wait = false;                   ///< see the option `evicted_groups.wait`; `strict` only
   std::int64_t set_aside_cpu = 0;                     ///< milli-cores that stay free for each free GPU of a node
   std::int64_t set_aside_memory = 0;                  ///< bytes, likewise
   bool signatures = true;                   ///< groups like one that has just failed are not searched victims for

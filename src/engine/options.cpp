@@ -139,6 +139,8 @@ constexpr std::array options{
     option_info{"devices.settings", option_type::list, "", 0, 0, "",
                 "setting=value for vendor_devices of all nodes: node_policy, device_policy, mode, slots, "
                 "memory_permille, core_permille, soft_division, weights=slot:core:memory"},
+    option_info{"evicted_groups.wait", option_type::boolean, "false", 0, 0, "",
+                "in strict a group that was evicted evicts others only after another group has been created since"},
     option_info{"fgd.pods", option_type::list, "", 0, 0, "",
                 "classes of pods that fgd and least_waste expect, as "
                 "cpu=3000:gpus=1:share=500:where=label=A|B:weight=2 with cpu "
@@ -340,6 +342,7 @@ constexpr std::array flags{
     std::pair{std::string_view("multifactor.small_first"), &policy_options::factor_small_first},
     std::pair{std::string_view("cells.lazy_preemption"), &policy_options::lazy_preemption},
     std::pair{std::string_view("backfill.deadlines"), &policy_options::backfill_deadlines},
+    std::pair{std::string_view("evicted_groups.wait"), &policy_options::evicted_groups_wait},
     std::pair{std::string_view("deadline.realistic"), &policy_options::realistic_deadlines},
     std::pair{std::string_view("numa.reconstruct"), &policy_options::numa_reconstruct},
     std::pair{std::string_view("one_order"), &policy_options::one_order},
@@ -703,6 +706,7 @@ result<policy_options> preset(std::string_view name) {
     o.preset = name;
     o.parts = base::split_names(admitted_parts);
     o.actions = {"admission"};
+    o.evicted_groups_wait = true;
     o.admission_settings = base::split_names(admission_rules);
     if (name == "kueue-fair-2026.08-r2") o.admission_settings.emplace_back("fair_sharing=true");
     o.gpu_placement = placement_strategy::spread;
@@ -714,6 +718,7 @@ result<policy_options> preset(std::string_view name) {
     o.preset = name;
     o.parts = base::split_names(tiered_parts);
     o.actions = {"tiers"};
+    o.evicted_groups_wait = true;
     o.tiers = base::split_names(one.tiers);
     o.tier_actions = base::split_names(one.actions);
     o.tier_settings = base::split_names(one.settings);

@@ -213,12 +213,14 @@ table attempt_table(const core& c) {
 
 /// What groups are told for the next session's searches, in the form in which a cluster takes it.
 table group_table(const core& c) {
-  model::schema_writer w(table_kind::pod_group, table_op::change);
+  table made(static_cast<std::uint32_t>(table_kind::pod_group), static_cast<std::uint32_t>(table_op::change));
+  table::column& name = made.add(col::pod_group_name, column_type::string, 0);
+  table::column& searched = made.add(col::pod_group_searched, column_type::i64);
   for (const auto& [group, bits] : c.searched_changes()) {
-    w.put(col::pod_group_name, c.state().group_names[group]);
-    w.put(col::pod_group_searched, bits);
+    name.push(c.state().group_names[group]);
+    searched.push(bits);
   }
-  return w.take();
+  return made;
 }
 
 /// Claims as the session leaves them, in the form in which a cluster takes them.

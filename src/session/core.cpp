@@ -866,6 +866,21 @@ bool core::evicted_enough(group_row group) const {
   return state().group_extras[group].evictions + (evicted_groups.has(group) ? 1 : 0) >= options.most_evictions;
 }
 
+bool core::waits_after_eviction(group_row group) const {
+  if (!options.evicted_groups_wait || compat()) return false;
+  const std::int64_t evicted = last_eviction(group);
+  return evicted != unset && newest_creation() <= evicted;
+}
+
+/// Of the groups that are there.
+std::int64_t core::newest_creation() const {
+  std::int64_t newest = std::numeric_limits<std::int64_t>::min();
+  for (group_row g = 0; g < state().group_slots; ++g) {
+    if (state().groups[g].live) newest = std::max(newest, state().groups[g].created);
+  }
+  return newest;
+}
+
 std::span<const model::open_dependency> core::open_dependencies(group_row group) const {
   if (dependencies_ == nullptr) return {};
   const auto found = dependencies_->find(group);

@@ -355,6 +355,9 @@ class core {
   /// The group has been evicted as often as the option `victims.most_evictions` allows: who makes room for others
   /// chooses no pods of it.
   [[nodiscard]] bool evicted_enough(group_row group) const;
+  /// With the option `evicted_groups.wait` the group was evicted, and no group has been created since: it makes no others
+  /// leave (EW1).
+  [[nodiscard]] bool waits_after_eviction(group_row group) const;
   /// What the group waits for before it may be tried; empty: nothing. As it was when the session was opened.
   [[nodiscard]] std::span<const model::open_dependency> open_dependencies(group_row group) const;
 
@@ -487,6 +490,7 @@ class core {
   std::uint64_t frees = 0;  ///< grows whenever something comes free: what did not fit may fit now
 
  private:
+  [[nodiscard]] std::int64_t newest_creation() const;
   void connect();
   void gate_dependent_groups();
   void take_up_nominations();

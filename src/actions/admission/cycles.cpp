@@ -125,6 +125,7 @@ void cycle_runner::settle(std::size_t number, std::size_t workload, adm::head_re
     case adm::cycle_outcome::admitted:
       return admit(number, workload, result);
     case adm::cycle_outcome::preempts:
+      if (c_.waits_after_eviction(world_.waiting[workload].group)) break;
       return tell(workload, result);
     case adm::cycle_outcome::deferred:
       lines_[world_.waiting[workload].queue].sticky = lives_[workload].place;

@@ -121,7 +121,7 @@ class gang_taking {
     for (row job = 0; job < session_.cluster().jobs.size(); ++job) {
       if (!may_take(session_, job)) continue;
       if (seen.insert(job_of(job).queue).second) queues.push(job_of(job).queue);
-      if (session_.is_starving(job)) starving.push(job);
+      if (session_.is_starving(job) && job_of(job).evicts) starving.push(job);
     }
     while (!queues.empty()) {
       const row queue = queues.pop();

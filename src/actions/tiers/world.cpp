@@ -390,6 +390,7 @@ class world_maker {
       job.queue = plan_.one_queue ? root_row_ : queue_rows_[from.queue];
     job.priority = from.priority;
     job.created = from.created;
+    job.evicts = !c_.waits_after_eviction(g);
     const model::group_extra& extra = s_.group_extras[g];
     if (extra.deadline != unset) {
       const std::int64_t lasts =

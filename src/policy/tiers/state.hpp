@@ -131,6 +131,7 @@ struct job_state {
   std::optional<shared_resources> min_resources;
   std::optional<resource_names> min_named;  ///< resources that the minimum names; none: of which there is something
   job_phase phase = job_phase::pending;
+  bool evicts = true;  ///< it may make others leave
   bool has_topology = false;
   distance_limit topology;
   role_topology roles;
