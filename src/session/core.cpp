@@ -375,9 +375,10 @@ void core::put(pod_row pod, node_row node, pod_status status, const device_set& 
   log.push_back({kind, false, false, false, old, pod, live.pod_node[pod], live.pod_devices[pod], zones.number_of(pod),
                  save_claims(pod), 0});
   if (old == pod_status::releasing) {
-    // KAI's nodes know a pod once: a claim on the node that it is leaving takes the place of what it holds there.
+    // KAI's nodes know a pod once: a claim on the node that it is leaving takes the place of what it holds there, which
+    // would be given to others while the pod still has it.
     const bool same_node = live.pod_node[pod] == (*state().nodes)[node]->slot;
-    log.back().replaces = same_node && !state().class_of(pod).is_shared();
+    log.back().replaces = compat() && same_node && !state().class_of(pod).is_shared();
     if (log.back().replaces) {
       charge_node(pod, node, old, live.pod_devices[pod], -1);
     } else {

@@ -280,7 +280,12 @@ void player::interrupt(std::uint32_t j) {
 
 void player::evict(std::uint32_t p) {
   const std::uint32_t j = pods_[p].job;
+  const bool ran = book_.runs(j);
   stop_pod(p, false);
+  if (ran && !book_.runs(j) && !times_[j].ran) {  // the session that stops it had started it: it has not run meanwhile
+    ++book_.outcomes()[j].starts;
+    ++book_.outcomes()[j].evictions;
+  }
   times_[j].is_evicted = true;
   times_[j].last_eviction = options_.begin + now_;
   untold_groups_.push_back(j);

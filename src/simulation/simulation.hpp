@@ -154,7 +154,9 @@ struct job_outcome {
   std::int64_t gpu_time = 0;       ///< milli-GPU milliseconds that its pods held
   std::int64_t lost_gpu_time = 0;  ///< likewise, of `lost`
   std::uint32_t starts = 0;
-  std::uint32_t evictions = 0;  ///< times that decisions stopped it: it had fewer pods than its gang then
+  /// Times that decisions stopped it: it had fewer pods than its gang then. A session that starts and stops it counts
+  /// among `starts` and here, though it has not run.
+  std::uint32_t evictions = 0;
   std::uint32_t failures = 0;   ///< times that its nodes did
   /// Of its nodes at the last start. 0: one node; 1: one domain of the lowest level of the topology; one more for each
   /// level, and one more beyond the widest one.

@@ -134,6 +134,14 @@ class Pages(unittest.TestCase):
     def test_c_example_is_as_short_as_promised(self):
         self.assertLessEqual(len((ROOT / "examples/embed_c/main.c").read_text(encoding="utf-8").splitlines()), 60)
 
+    def test_the_page_of_hosts_quotes_the_example(self):
+        program = (ROOT / "examples/host_c/main.c").read_text(encoding="utf-8")
+        self.assertLessEqual(len(program.splitlines()), 200)
+        page = Page("docs/embedding.md", (ROOT / "docs/embedding.md").read_text(encoding="utf-8"))
+        pieces = [snippet for snippet in page.snippets if snippet.language == "c"]
+        self.assertGreater(len(pieces), 4)
+        self.assertEqual([piece.where for piece in pieces if piece.text not in program], [])
+
     def test_every_part_is_described(self):
         registry = (ROOT / "src/policy/registry.cpp").read_text(encoding="utf-8")
         parts = re.findall(r'part_entry\{\s*"([a-z]+)"', registry)

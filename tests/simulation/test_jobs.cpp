@@ -129,6 +129,28 @@ TEST_CASE("a job that is stopped goes on from its last checkpoint") {
   }
 }
 
+TEST_CASE("a job that one session starts and stops counts both") {
+  // In `compat` allocate starts the job of a, and reclaim takes its GPUs back in the same session for the other queue.
+  cluster over = nodes_with({2});
+  rows queues(table_kind::queue, table_op::add, {"name", "quota"});
+  queues.add({"a", numbers{-1, -1, whole_device}}).add({"b", numbers{-1, -1, whole_device}});
+  must(over.apply(queues));
+  sim::play what =
+      play_of({{"1-wide-a", 0, 200, 1, 2, 75}, {"2-wide-b", 0, 200, 1, 2, 75}, {"3-narrow-b", 0, 50, 1, 1, 75}});
+  for (sim::job& one : what.jobs.jobs) one.queue = one.name.back();
+  const engine with = engine_with({{"mode", "compat"}, {"actions", "allocate,reclaim,preempt"}});
+  const sim::run_result r = played(std::move(over), what, {}, with);
+  std::uint64_t starts = 0;
+  std::uint64_t evictions = 0;
+  for (const sim::job_outcome& one : r.jobs) {
+    starts += one.starts;
+    evictions += one.evictions;
+  }
+  CHECK(r.counts.evictions > 0);
+  CHECK(evictions == r.counts.evictions);
+  CHECK(starts == r.counts.starts);
+}
+
 TEST_CASE("a profile says what the jobs of a model lose, and how fast they are") {
   sim::play what = play_of({{"low", 0, 100, 1, 1, 50, 0, "gpt"}, {"high", 30, 50, 1, 1, 80, 0, "bert"}});
   what.profiles = {{"gpt", {}, 2 * second, 10 * second}};

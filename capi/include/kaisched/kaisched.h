@@ -2332,10 +2332,12 @@ KAISCHED_API kaisched_status kaisched_cluster_preview(kaisched_cluster* cluster,
 
 /// Takes the decisions of a session in, each commit as a whole or not at all: pods that start hold their places
 /// (KAISCHED_POD_STATUS_BINDING), pods that have to go are KAISCHED_POD_STATUS_RELEASING, a pod that migrates holds its
-/// new place through a stand-in named `NAME~copy`, and groups know when they started or were evicted. Claims on what
-/// comes free (KAISCHED_DECISION_PIPELINE) and devices to divide (KAISCHED_DECISION_REPARTITION) change nothing: later
-/// sessions decide them again. Every decision stays open until the host reports on its pod: kaisched_cluster_confirm or
-/// kaisched_cluster_forget.
+/// new place through a stand-in named `NAME~copy`, and groups know when they started or were evicted. In mode strict a
+/// place that is promised (KAISCHED_DECISION_PIPELINE, KAISCHED_DECISION_MOVE) becomes the `nominated_node` of the pod,
+/// and a place that is lost is removed from it: the host has nothing to report on a claim. Devices to divide
+/// (KAISCHED_DECISION_REPARTITION) change nothing: later sessions decide them again. Every other decision stays open
+/// until the host reports on its pod: kaisched_cluster_confirm or kaisched_cluster_forget. The page docs/embedding.md
+/// states what each decision asks of the host.
 ///
 /// The cluster may have changed since the snapshot of the session. A commit is refused if one of its pods, groups,
 /// queues, nodes or claims is no longer what the session saw, if its evictions rest on shares that have moved, or if a
