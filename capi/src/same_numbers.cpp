@@ -331,6 +331,7 @@ SAME(KAISCHED_POD_GROUP_COL_LAST_CHECKPOINT, col::pod_group_last_checkpoint);
 SAME(KAISCHED_POD_GROUP_COL_RESTART_COST, col::pod_group_restart_cost);
 SAME(KAISCHED_POD_GROUP_COL_TRAFFIC, col::pod_group_traffic);
 SAME(KAISCHED_POD_GROUP_COL_MIN_RESOURCES, col::pod_group_min_resources);
+SAME(KAISCHED_POD_GROUP_COL_SEARCHED, col::pod_group_searched);
 
 SAME(KAISCHED_SUB_GROUP_COL_GROUP, col::sub_group_group);
 SAME(KAISCHED_SUB_GROUP_COL_NAME, col::sub_group_name);

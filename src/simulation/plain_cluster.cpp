@@ -1,5 +1,6 @@
 #include "simulation/plain_cluster.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <set>
@@ -49,8 +50,13 @@ bool read_kind(std::string_view text, node_kind& to) {
 
 }  // namespace
 
+bool needs_cohort(const policy_options& options) {
+  return std::find(options.actions.begin(), options.actions.end(), "admission") != options.actions.end();
+}
+
 result<io::cluster_input> plain_cluster(std::string_view nodes, const workload& jobs, std::string_view queue,
-                                        std::string_view model_label, bool equal_quotas, std::int64_t nodes_per_rack) {
+                                        std::string_view model_label, bool equal_quotas, std::int64_t nodes_per_rack,
+                                        bool in_cohort) {
   std::set<std::string_view> queues;
   for (const job& one : jobs.jobs) {
     queues.insert(one.queue.empty() ? queue : std::string_view(one.queue));
@@ -91,6 +97,16 @@ result<io::cluster_input> plain_cluster(std::string_view nodes, const workload& 
   table::column& queue_names = queue_rows.add(col::queue_name, column_type::string);
   table::column* const quotas =
       equal_quotas ? &queue_rows.add(col::queue_quota, column_type::i64, quota_dimensions) : nullptr;
+  std::string above;
+  if (equal_quotas && in_cohort) {
+    above = "cohort";
+    while (queues.contains(above)) above += "-";
+    queue_names.push(std::string_view(above));
+    for (const std::int64_t amount : {unlimited, unlimited, gpus}) quotas->push(amount);
+    table::column& parents = queue_rows.add(col::queue_parent, column_type::string);
+    parents.push(std::string_view());
+    for (std::size_t i = 0; i < queues.size(); ++i) parents.push(std::string_view(above));
+  }
   for (const std::string_view name : queues) {
     queue_names.push(name);
     if (quotas == nullptr) continue;

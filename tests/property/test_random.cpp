@@ -311,6 +311,9 @@ void whole_commits_or_none(const session& s, const snapshot& before, const snaps
                            const std::vector<conflict>& refused) {
   for (const decision& d : s.decisions()) {
     if (d.kind != decision_kind::bind && d.kind != decision_kind::evict && d.kind != decision_kind::move) continue;
+    // A pod that waits and is evicted has lost the place that was kept for it, which its status does not tell.
+    const auto was = static_cast<pod_status>(s.base().state().live.pod_state[d.pod]);
+    if (d.kind != decision_kind::bind && !model::is_in(was, model::stoppable)) continue;
     const bool is_refused =
         std::any_of(refused.begin(), refused.end(), [&](const conflict& one) { return one.commit == d.commit; });
     const std::uint8_t is = after.state().live.pod_state[d.pod];

@@ -141,11 +141,12 @@ result<cluster> cluster_of(const snapshot& from, const simulation_options& optio
 }
 
 result<cluster> make_cluster(const std::optional<snapshot>& from, const std::string& nodes, const told_play& told,
-                             simulation::play& what) {
+                             const policy_options& policy, simulation::play& what) {
   if (from) return cluster_of(*from, told.options, what.shares);
   const simulation_options& o = told.options;
-  const result<io::cluster_input> plain = simulation::plain_cluster(
-      nodes, what.jobs, o.queue, o.model_label, told.equal_quotas && !o.one_queue, told.nodes_per_rack);
+  const result<io::cluster_input> plain =
+      simulation::plain_cluster(nodes, what.jobs, o.queue, o.model_label, told.equal_quotas && !o.one_queue,
+                                told.nodes_per_rack, simulation::needs_cohort(policy));
   if (!plain) return error{status::argument, "nodes: " + plain.failure().message, {}};
   return io::build_cluster(*plain);
 }
@@ -344,7 +345,7 @@ struct played {
 
 result<played> play_it(const std::optional<snapshot>& from, const std::string& nodes, const told_play& told,
                        simulation::play& what, const engine& with, const stop_wish& stop) {
-  result<cluster> over = make_cluster(from, nodes, told, what);
+  result<cluster> over = make_cluster(from, nodes, told, with.options(), what);
   if (!over) return over.take_failure();
   played made{over->take_snapshot(), {}, {}};
   const simulation::session_watcher watcher = [&](const session&, std::int64_t) -> result<void> {

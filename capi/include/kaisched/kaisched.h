@@ -1126,7 +1126,11 @@ enum kaisched_pod_group_column {
   KAISCHED_POD_GROUP_COL_TRAFFIC = 33,
   /// string_list, default empty. What the group needs at least, in fixed units, when it is let in; empty: what the
   /// first pods of its gang ask for. For the action tiers. [resource:amount]
-  KAISCHED_POD_GROUP_COL_MIN_RESOURCES = 34
+  KAISCHED_POD_GROUP_COL_MIN_RESOURCES = 34,
+  /// i64, default 0. Actions that have searched for victims of the group while searches took more effort than one
+  /// session has: 4 consolidation, 8 reclaim, 16 preempt. Groups without the bit are searched for first. A session says
+  /// what it becomes (table pod_group of a session). [bits]
+  KAISCHED_POD_GROUP_COL_SEARCHED = 35
 };
 
 /// Columns of KAISCHED_TABLE_SUB_GROUP.
@@ -1613,7 +1617,7 @@ enum kaisched_attempt_column {
   KAISCHED_ATTEMPT_COL_GROUP = 2,
   /// string. Its name. [name]
   KAISCHED_ATTEMPT_COL_GROUP_NAME = 3,
-  /// string. How it ended, such as placed, delayed or no_victims. [outcome]
+  /// string. How it ended, such as placed, delayed, no_victims or cut. [outcome]
   KAISCHED_ATTEMPT_COL_OUTCOME = 4,
   /// u64. Sets of victims that were tried.
   KAISCHED_ATTEMPT_COL_SETS = 5,
@@ -1622,7 +1626,11 @@ enum kaisched_attempt_column {
   /// u8. 1: a group was left alone because of its minimum runtime. [0 or 1]
   KAISCHED_ATTEMPT_COL_SPARED = 7,
   /// string. A disruption budget that did not let pods go; empty: none was in the way. [disruption budget]
-  KAISCHED_ATTEMPT_COL_BUDGET = 8
+  KAISCHED_ATTEMPT_COL_BUDGET = 8,
+  /// u64. Steps that the search took, see the options search_steps, action_steps and session_steps. [steps]
+  KAISCHED_ATTEMPT_COL_STEPS = 9,
+  /// u8. 1: no steps were left before the search had come to its end, or before it began. [0 or 1]
+  KAISCHED_ATTEMPT_COL_CUT = 10
 };
 
 /// Columns of KAISCHED_TABLE_SHARING_GROUP.
@@ -2516,7 +2524,8 @@ KAISCHED_API kaisched_status kaisched_session_commit(kaisched_session* session, 
 // ---- results of a session ------------------------------------------------------------------------------------------
 
 /// Results so far: decisions, reasons, queue shares, placements, statistics, attempts or sharing groups; resource
-/// claims as the session leaves them. The table is made by the first call after a run and kept.
+/// claims as the session leaves them; of pod groups the column searched, where it changes, to be applied to the cluster
+/// by hosts that do not use kaisched_cluster_assume. The table is made by the first call after a run and kept.
 /// @param kind kaisched_table_kind of such a table; KAISCHED_E_UNSUPPORTED for others.
 /// @param out receives a table that is borrowed until the session is closed.
 KAISCHED_API kaisched_status kaisched_session_table(const kaisched_session* session, uint32_t kind,
