@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -15,6 +17,17 @@ constexpr std::uint32_t nothing = std::numeric_limits<std::uint32_t>::max();
 
 error divided_devices() {
   return {status::unsupported, "the simulation does not divide devices: leave the action repartition out", {}};
+}
+
+/// Pods that the session started and evicted again. Decisions of mode `compat` tell both.
+std::uint64_t withdrawn_starts(std::span<const decision> all) {
+  std::uint64_t count = 0;
+  std::set<pod_row> started;
+  for (const decision& d : all) {
+    if (d.kind == decision_kind::bind) started.insert(d.pod);
+    if (d.kind == decision_kind::evict) count += started.erase(d.pod);
+  }
+  return count;
 }
 
 /// What the cluster held before the play stays as it is: going on would leave the session's decisions out.
@@ -174,9 +187,13 @@ result<void> player::hold_session() {
   last_session_ = now_;
   ++result_.counts.sessions;
   if (options_.notes_changes) result_.sessions.push_back(now_);
+  const std::int64_t begun = options_.cpu_clock ? options_.cpu_clock() : 0;
   const snapshot over = cluster_.take_snapshot();
   result<session> held = engine_.run(over, options_.begin + now_);
   if (!held) return held.take_failure();
+  if (options_.cpu_clock) result_.session_cpu.push_back(options_.cpu_clock() - begun);
+  result_.counts.withdrawn += withdrawn_starts(held->decisions());
+  idle_.look(*held, now_);
   ++idle_sessions_;  // until it is known to have changed something
   if (watcher_) {
     if (auto done = watcher_(*held, now_); !done) return done;
@@ -222,8 +239,10 @@ result<void> player::carry_out(const session& held, const snapshot& over) {
       hold(p, 1);
       touch_pod(p);
       note_change('m', p, pods_[p].node.slot());
+      ++result_.counts.moves;
     } else if (pods_[p].where == whereabouts::on_node) {
       evict(p);
+      result_.counts.moves += d.kind == decision_kind::move ? 1U : 0U;
     }
   }
   return {};
@@ -253,6 +272,7 @@ result<void> player::carry_out_plan(const session& held, const snapshot& over) {
     if (node != pods_[p].node) {
       interrupt(pods_[p].job);
       stop_pod(p, true);
+      ++result_.counts.moves;
       continue;
     }
     pods_[p].same_devices = pods_[p].same_devices && pods_[p].devices == found->second->devices;
