@@ -131,10 +131,10 @@ void idle_meter::look(const session& held, std::int64_t now) {
     left -= gpus;
   }
   if (fitting.empty()) return;
-  for (const reason& why : held.reasons()) {
+  for (const reason& why : held.reasons(fitting)) {
     const auto of = gpus_of.find(why.group);
-    if (of == gpus_of.end()) continue;  // it does not fit, or an earlier reason has counted its GPUs
-    held_[{why.what, std::string()}] += of->second;
+    if (of == gpus_of.end()) continue;  // an earlier reason has counted its GPUs
+    held_[{why.what, std::string(held.refusing_plugin(why.group))}] += of->second;
     gpus_of.erase(of);
   }
   for (const auto& [group, gpus] : gpus_of) held_[{constraint::none, std::string()}] += gpus;  // no reason was told

@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <set>
-#include <span>
 
 #include <fmt/format.h>
 
@@ -17,17 +15,6 @@ constexpr std::uint32_t nothing = std::numeric_limits<std::uint32_t>::max();
 
 error divided_devices() {
   return {status::unsupported, "the simulation does not divide devices: leave the action repartition out", {}};
-}
-
-/// Pods that the session started and evicted again. Decisions of mode `compat` tell both.
-std::uint64_t withdrawn_starts(std::span<const decision> all) {
-  std::uint64_t count = 0;
-  std::set<pod_row> started;
-  for (const decision& d : all) {
-    if (d.kind == decision_kind::bind) started.insert(d.pod);
-    if (d.kind == decision_kind::evict) count += started.erase(d.pod);
-  }
-  return count;
 }
 
 /// What the cluster held before the play stays as it is: going on would leave the session's decisions out.
@@ -192,7 +179,7 @@ result<void> player::hold_session() {
   result<session> held = engine_.run(over, options_.begin + now_);
   if (!held) return held.take_failure();
   if (options_.cpu_clock) result_.session_cpu.push_back(options_.cpu_clock() - begun);
-  result_.counts.withdrawn += withdrawn_starts(held->decisions());
+  result_.counts.withdrawn += held->withdrawn_starts();
   idle_.look(*held, now_);
   ++idle_sessions_;  // until it is known to have changed something
   if (watcher_) {
