@@ -161,7 +161,7 @@ def main(arguments):
     for name, workload, nodes in workloads(told.data):
         for policy, near, backfills in (("fifo-skip", 100, False), ("fifo-skip", 0, False), ("kai", 100, False), ("easy", 100, False), ("easy", 100, True)):
             asked, run = questions(workload, nodes, policy, told.questions, told.scenarios, policy_actions=backfills, near=near)
-            results.append({"workload": name, "policy": policy, "near": near, "policy_actions": backfills, "utilisation": run.metrics["utilisation"]} | summary(asked))
+            results.append({"workload": name, "policy": policy, "near": near, "policy_actions": backfills, "utilisation": run.metrics["utilisation_of_span"]} | summary(asked))
             if len(results) == 1:
                 print("| " + " | ".join(results[0]) + " |\n" + "|---" * len(results[0]) + "|")
             print("| " + " | ".join(f"{v:.3g}" if isinstance(v, float) else str(v) for v in results[-1].values()) + " |", flush=True)

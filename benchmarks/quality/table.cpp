@@ -80,8 +80,8 @@ std::string line_of(const table_row& row, const sim::metrics& m, const sim::run_
   return fmt::format(
       "{},{},{},{},{},{:.1f},{:.1f},{:.1f},{:.1f},{:.1f},{:.4f},{:.4f},{:.4f},{:.1f},{},{:.3f},{:.4f},{:.4f},{:.4f},{}",
       row.workload, row.gpus, row.policy, row.jobs, m.ended, m.completion.mean, m.completion.p50, m.completion.p99,
-      m.waiting.mean, m.makespan, m.utilisation, m.idle_though_asked, m.fragmentation, m.lost_gpu_hours, m.evictions,
-      m.worst_fairness, m.unfair, m.jain, m.topology_cost, run.digest.substr(0, 16));
+      m.waiting.mean, m.makespan, m.utilisation_of_span, m.idle_though_asked, m.fragmentation, m.lost_gpu_hours,
+      m.evictions, m.worst_fairness, m.unfair, m.jain, m.topology_cost, run.digest.substr(0, 16));
 }
 
 /// That the calling thread has computed.

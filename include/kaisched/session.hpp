@@ -122,6 +122,13 @@ class session {
   [[nodiscard]] std::span<const decision> decisions() const;
   /// Reasons of the groups that wait, in that order, as of now.
   [[nodiscard]] std::vector<reason> reasons() const;
+  /// Those of these groups, in their order; a group that does not wait has none.
+  [[nodiscard]] std::vector<reason> reasons(std::span<const group_row> groups) const;
+  /// The plug-in that refused the group when this session looked at it last, whatever nodes say: of the action `tiers`,
+  /// such as `overcommit`. Empty: none did, or the actions do not tell.
+  [[nodiscard]] std::string_view refusing_plugin(group_row group) const;
+  /// Starts that this session decided and took back, which its decisions do not tell unless the mode is `compat`.
+  [[nodiscard]] std::uint64_t withdrawn_starts() const;
   /// Why here, or why nowhere: every part is asked about every node for one pod. For a pending or gated pod in the
   /// state of the session now. For a pod that this session has placed in the state in which it was placed: the snapshot
   /// with all decisions before it, evictions of its own commit first. Cost: a scan of all nodes, and the decisions

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,6 +43,7 @@ struct compare_arguments {
   std::int64_t threads = 0;
   std::int64_t most_jobs = 5;
   std::string csv_file;
+  bool timings = false;
 };
 
 error wrong_word(std::string text) { return {status::argument, std::move(text), {}}; }
@@ -87,8 +89,8 @@ result<competitor> competitor_of(const std::string& word, const play_arguments& 
     return made;
   }
   if (word.find('.') == std::string::npos)
-    return wrong_word(fmt::format("there is no policy '{}'; known: {}, presets, or the name of a play file", word,
-                                  known_policies()));
+    return wrong_word(
+        fmt::format("there is no policy '{}'; known: {}, presets, or the name of a play file", word, known_policies()));
   made.name = std::filesystem::path(word).stem().string();
   if (auto read = read_play_file(word, made.play); !read) return read.failure();
   return made;
@@ -159,6 +161,37 @@ void print_table(const terminal& out, const std::vector<competitor>& all, std::s
   }
 }
 
+/// The longest wait of each queue within its quota: a line for each queue, a column for each policy. A policy that is
+/// played with one queue knows quotas of a cluster file only.
+void print_quotas(const terminal& out, const std::vector<competitor>& all) {
+  constexpr std::size_t most = 20;
+  std::map<std::string_view, std::vector<std::string>> queues;  // columns by name
+  for (const competitor& one : all) {
+    for (const simulation::quota_claim& of : one.run.quota_claims) queues[of.queue].resize(all.size(), "-");
+  }
+  if (queues.empty()) return;
+  std::size_t first = 6;
+  std::size_t widest = 12;
+  for (const auto& [name, columns] : queues) first = std::max(first, name.size());
+  std::string head;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    widest = std::max(widest, all[i].name.size() + 2);
+    for (const simulation::quota_claim& of : all[i].run.quota_claims)
+      queues[of.queue][i] = span_words(static_cast<double>(of.longest) / 1e9);
+  }
+  for (const competitor& one : all) head += pad_left(one.name, widest);
+  print_section(out, "Longest wait within the quota of the queue");
+  out.line(out.paint(style::dim, "  " + pad_right("", first) + head));
+  std::size_t shown = 0;
+  for (const auto& [name, columns] : queues) {
+    if (shown++ == most) break;
+    std::string line = "  " + pad_right(std::string(name), first);
+    for (const std::string& text : columns) line += pad_left(text, widest);
+    out.line(line);
+  }
+  if (queues.size() > most) out.line(fmt::format("  and {} more", queues.size() - most));
+}
+
 void print_figures(const terminal& out, const std::vector<competitor>& all) {
   using simulation::metrics;
   static constexpr auto count = [](std::uint64_t n) { return grouped(static_cast<std::int64_t>(n)); };
@@ -173,12 +206,26 @@ void print_figures(const terminal& out, const std::vector<competitor>& all) {
   print_section(out, "Use");
   print_table(
       out, all,
-      std::array<column, 6>{{{"in use", [](const metrics& m) { return share_words(m.utilisation); }},
+      std::array<column, 6>{{{"contended", [](const metrics& m) { return share_words(m.utilisation); }},
+                             {"whole time", [](const metrics& m) { return share_words(m.utilisation_of_span); }},
                              {"idle, asked", [](const metrics& m) { return share_words(m.idle_though_asked); }},
+                             {"idle, fit h", [](const metrics& m) { return hours_words(m.idle_fitting_gpu_hours); }},
                              {"in pieces", [](const metrics& m) { return share_words(m.fragmentation); }},
-                             {"lost GPU h", [](const metrics& m) { return hours_words(m.lost_gpu_hours); }},
-                             {"stopped", [](const metrics& m) { return count(m.evictions); }},
                              {"distance", [](const metrics& m) { return fmt::format("{:.2f}", m.topology_cost); }}}});
+  for (const competitor& one : all) {
+    if (!one.run.idle_refusals.empty())
+      out.line(fmt::format("  {}: GPU hours idle while jobs fit: {}", one.name, idle_words(one.run)));
+  }
+  print_section(out, "Disruption");
+  print_table(out, all,
+              std::array<column, 6>{{{"stopped", [](const metrics& m) { return count(m.evictions); }},
+                                     {"restarts", [](const metrics& m) { return count(m.restarts); }},
+                                     {"pods moved", [](const metrics& m) { return count(m.moves); }},
+                                     {"withdrawn", [](const metrics& m) { return count(m.withdrawn_starts); }},
+                                     {"lost GPU h", [](const metrics& m) { return hours_words(m.lost_gpu_hours); }},
+                                     {"of gangs", [](const metrics& m) {
+                                        return hours_words(m.stale_gang_gpu_hours + m.partial_gang_gpu_hours);
+                                      }}}});
   print_section(out, "Fairness");
   print_table(
       out, all,
@@ -186,6 +233,17 @@ void print_figures(const terminal& out, const std::vector<competitor>& all) {
                              {"unfair", [](const metrics& m) { return share_words(m.unfair); }},
                              {"Jain", [](const metrics& m) { return fmt::format("{:.3f}", m.jain); }},
                              {"share error", [](const metrics& m) { return share_words(m.share_error); }}}});
+  print_quotas(out, all);
+  print_section(out, "CPU time of a session");
+  std::size_t widest = 6;
+  for (const competitor& one : all) widest = std::max(widest, one.name.size());
+  out.line(out.paint(style::dim,
+                     fmt::format("  {}{:>12}{:>12}{:>12}", pad_right("", widest), "sessions", "99 %", "longest")));
+  for (const competitor& one : all) {
+    const simulation::distribution cpu = simulation::distribution_of(one.run.session_cpu);
+    out.line("  " + pad_right(one.name, widest) + pad_left(count(one.run.counts.sessions), 12) +
+             pad_left(cpu_words(cpu.p99), 12) + pad_left(cpu_words(cpu.most), 12));
+  }
 }
 
 /// Policies that go by run times of which nobody has been told.
@@ -277,7 +335,9 @@ int compare(const compare_arguments& told, console& to) {
               {"without_run_times", blind}};
   for (const competitor& one : *all) {
     json row{{"policy", one.name}, {"digest", one.run.digest}};
+    if (told.timings) row["session_cpu"] = session_cpu_of(one.run);
     row.update(figures_of(one.figures));
+    row.update(lists_of(one.run));
     report["policies"].push_back(std::move(row));
   }
   if (pair) report["difference"] = json_of(*pair, *jobs);
@@ -313,7 +373,8 @@ void add_compare(command_list& to) {
              "Jobs, see docs/workloads.md, with --presets a cluster; - is the standard input")
       .required();
   c.heading("What is compared");
-  c.option("--policies", &told.policies, policy_names(), fmt::format("Names, presets and play files ({})", usual_policies));
+  c.option("--policies", &told.policies, policy_names(),
+           fmt::format("Names, presets and play files ({})", usual_policies));
   value_form presets = any_value("LIST");
   presets.proposals = [](std::span<const std::string>, std::string_view) {
     std::vector<proposal> found{{"all", "each in its newest version"}};
@@ -330,6 +391,8 @@ void add_compare(command_list& to) {
   c.option("--most", &told.most_jobs, any_value("N"), "Jobs that win most and lose most, so many of each")
       .between(0, 1000);
   c.option("--csv", &told.csv_file, file_name({"csv"}), "All figures, a line for each policy").writes();
+  c.flag("--timings", told.timings,
+         "The JSON has the CPU times of sessions as well, which are not the same in every run");
   c.option("--threads", &told.threads, any_value("N"), "Plays at a time; 0: as many as there are cores")
       .between(0, 1024);
   c.add_example("kaisched workload generate jobs.csv --jobs 20 && kaisched compare jobs.csv --nodes 4x8");

@@ -9,6 +9,7 @@
 #include "cli/chart.hpp"
 #include "cli/explain.hpp"
 #include "cli/play_figures.hpp"
+#include "simulation/cpu_clock.hpp"
 
 namespace kaisched::cli {
 
@@ -34,6 +35,7 @@ result<simulation::run_result> played(const competitor& one, const simulation::w
   if (!ready) return ready.take_failure();
   if (until != simulation::never) ready->options.horizon = until;
   ready->options.notes_changes = notes_changes;
+  ready->options.cpu_clock = &simulation::thread_cpu_time;
   const simulation::play what{jobs, ready->outages, ready->pools, ready->profiles, ready->shares};
   return simulation::simulate(ready->over, what, ready->with, ready->options, watcher);
 }

@@ -20,6 +20,7 @@
 #include "cli/play_figures.hpp"
 #include "cli/progress.hpp"
 #include "cli/recorded.hpp"
+#include "simulation/cpu_clock.hpp"
 #include "simulation/metrics.hpp"
 #include "simulation/outcome_csv.hpp"
 
@@ -42,6 +43,7 @@ struct simulate_arguments {
   std::string timeline_file;
   std::string recording;
   bool details = false;
+  bool whole_time = false;
 };
 
 // ---- reports --------------------------------------------------------------------------------------------------------
@@ -52,30 +54,45 @@ void print_times(const terminal& out, std::string_view name, const distribution&
   out.line(text);
 }
 
-void print_timeline(const terminal& out, const run_result& run) {
+void print_timeline(const terminal& out, const run_result& run, const simulation::time_window& window) {
   constexpr std::size_t lines = 24;
   constexpr double scale = 1000;
-  const std::vector<double> held = simulation::pieces_of(run, series::held, lines);
-  const std::vector<double> wanted = simulation::pieces_of(run, series::wanted, lines);
-  const std::vector<double> there = simulation::pieces_of(run, series::there, lines);
-  if (held.empty() || run.end == run.timeline.front().time) return;
-  print_section(out, "GPUs over time");
+  const std::vector<double> held = simulation::pieces_of(run, series::held, lines, window);
+  const std::vector<double> wanted = simulation::pieces_of(run, series::wanted, lines, window);
+  const std::vector<double> there = simulation::pieces_of(run, series::there, lines, window);
+  if (held.empty() || window.until == window.from) return;
+  print_section(out, window == simulation::whole_span(run) ? "GPUs over time" : "GPUs over time, contended window");
   out.line(out.paint(style::dim, "  until            held    wanted"));
   const double most = *std::max_element(there.begin(), there.end());
   const std::size_t cells = std::clamp<std::size_t>(std::max<std::size_t>(out.width(), 40) - 40, 8, 60);
-  const std::int64_t first = run.timeline.front().time;
   for (std::size_t i = 0; i < held.size(); ++i) {
     bar drawn(cells, static_cast<std::int64_t>(most * scale));
     drawn.fill(0, static_cast<std::int64_t>(there[i] * scale), glyph::free, style::dim);
     if (held[i] * scale >= 1) drawn.fill(0, static_cast<std::int64_t>(held[i] * scale), glyph::held, style::blue);
-    const double until = static_cast<double>(first) / 1e9 +
-                         static_cast<double>(run.end - first) / 1e9 * static_cast<double>(i + 1) / lines;
+    const double until = static_cast<double>(window.from) / 1e9 +
+                         static_cast<double>(window.until - window.from) / 1e9 * static_cast<double>(i + 1) / lines;
     out.line(fmt::format("  {}{}{}  {}", pad_right(span_words(until), 12), pad_left(fmt::format("{:.1f}", held[i]), 9),
                          pad_left(fmt::format("{:.1f}", wanted[i]), 10), drawn.drawn(out)));
   }
 }
 
-void print_figures(const terminal& out, const metrics& m, const run_result& run) {
+void print_quotas(const terminal& out, const run_result& run) {
+  if (run.quota_claims.empty()) return;
+  print_section(out, "Waiting within the quota of the queue");
+  std::size_t widest = 24;
+  for (const simulation::quota_claim& one : run.quota_claims) widest = std::max(widest, one.queue.size());
+  out.line(out.paint(style::dim, fmt::format("  {}{:>12}{:>12}{:>12}{:>12}{:>12}", pad_right("", widest), "GPUs",
+                                             "times", "first", "longest", "total")));
+  for (const simulation::quota_claim& one : run.quota_claims) {
+    std::string text = "  " + pad_right(one.queue, widest) + pad_left(gpus(one.quota), 12) +
+                       pad_left(grouped(static_cast<std::int64_t>(one.claims)), 12);
+    for (const std::int64_t time : {one.first, one.longest, one.total})
+      text += pad_left(span_words(static_cast<double>(time) / 1e9), 12);
+    out.line(text + (one.is_open ? "  still waits" : ""));
+  }
+}
+
+void print_figures(const terminal& out, const metrics& m, const run_result& run, bool whole_time) {
   out.line(fmt::format("  {} of {} ended{}", grouped(static_cast<std::int64_t>(m.ended)),
                        counted(static_cast<std::int64_t>(m.jobs), "job"),
                        m.never_started == 0
@@ -88,13 +105,28 @@ void print_figures(const terminal& out, const metrics& m, const run_result& run)
   print_times(out, "until the end (JCT)", m.completion);
   print_times(out, "until the start", m.waiting);
   print_section(out, "Use");
-  out.line(fmt::format("  GPUs in use           {} of the whole time, {} while jobs came", share_words(m.utilisation),
-                       share_words(m.utilisation_of_arrivals)));
+  const std::optional<simulation::time_window> contended = simulation::contended_window(run);
+  if (contended) {
+    out.line(fmt::format("  GPUs in use           {} while contended, from {} to {}", share_words(m.utilisation),
+                         span_words(m.contended_from), span_words(m.contended_until)));
+  }
+  out.line(fmt::format("  {}{} of the whole time, {} while jobs came",
+                       contended ? "                      " : "GPUs in use           ",
+                       share_words(m.utilisation_of_span), share_words(m.utilisation_of_arrivals)));
   out.line(fmt::format(
       "  GPUs that are free    {} of them in pieces that jobs cannot use, {} of all while as many are waited for",
       share_words(m.fragmentation), share_words(m.idle_though_asked)));
+  if (m.idle_fitting_gpu_hours > 0) {
+    out.line(fmt::format("  idle while jobs fit   {} GPU hours: {}", hours_words(m.idle_fitting_gpu_hours),
+                         idle_words(run)));
+  }
   out.line(fmt::format("  GPU hours             {}, {} of them lost", hours_words(m.gpu_hours),
                        hours_words(m.lost_gpu_hours)));
+  if (m.partial_gang_gpu_hours + m.stale_gang_gpu_hours > 0) {
+    out.line(
+        fmt::format("                        of these {} by gangs that had lost pods, {} by gangs that could not begin",
+                    hours_words(m.stale_gang_gpu_hours), hours_words(m.partial_gang_gpu_hours)));
+  }
   if (run.power.known) {
     out.line(fmt::format("  energy                {:.1f} kWh, at most {:.1f} kW at once{}", m.energy, m.peak_power,
                          run.power.feeds.empty() ? std::string()
@@ -104,9 +136,11 @@ void print_figures(const terminal& out, const metrics& m, const run_result& run)
   if (run.levels > 0) {
     out.line(fmt::format("  jobs of several pods  {:.2f} levels of the topology between their nodes", m.topology_cost));
   }
-  out.line(fmt::format("  jobs stopped          {} by decisions, {} by nodes",
-                       grouped(static_cast<std::int64_t>(m.evictions)),
-                       grouped(static_cast<std::int64_t>(m.failures))));
+  const auto count = [](std::uint64_t n) { return grouped(static_cast<std::int64_t>(n)); };
+  out.line(fmt::format("  jobs stopped          {} by decisions, {} by nodes; {} restarts", count(m.evictions),
+                       count(m.failures), count(m.restarts)));
+  out.line(fmt::format("  pods                  {} evicted, {} moved, {} starts withdrawn", count(m.pods_evicted),
+                       count(m.moves), count(m.withdrawn_starts)));
   print_section(out, "Fairness");
   out.line(fmt::format("  slowest for its part  {:.2f} times its run time on an equal part of the cluster",
                        m.worst_fairness));
@@ -114,7 +148,8 @@ void print_figures(const terminal& out, const metrics& m, const run_result& run)
   out.line(fmt::format("  Jain's index          {:.3f} of slowdowns", m.jain));
   out.line(fmt::format("  with other queues     {} of the GPUs in use, if they were divided equally",
                        share_words(m.share_error)));
-  print_timeline(out, run);
+  print_quotas(out, run);
+  print_timeline(out, run, whole_time || !contended ? simulation::whole_span(run) : *contended);
 }
 
 json numbers_of(const run_result& run, series what) {
@@ -142,6 +177,7 @@ int simulate(const simulate_arguments& told, console& to) {
   const simulation::play what{std::move(*jobs), ready->outages, ready->pools, ready->profiles, ready->shares};
   shown.next("playing");
   ready->options.notes_changes = told.details;
+  ready->options.cpu_clock = &simulation::thread_cpu_time;
   const snapshot first = ready->over.take_snapshot();
   const auto begun = std::chrono::steady_clock::now();
   std::optional<recording_file> record;
@@ -174,7 +210,10 @@ int simulate(const simulate_arguments& told, console& to) {
                                                           play.nodes.empty() ? play.cluster : play.nodes)));
     to.out().line(fmt::format("  preset {}, mode {}; {} in {}", with.get("preset").value(), with.get("mode").value(),
                               counted(static_cast<std::int64_t>(run->counts.sessions), "session"), seconds(took)));
-    print_figures(to.out(), m, *run);
+    const simulation::distribution cpu = simulation::distribution_of(run->session_cpu);
+    to.out().line(
+        fmt::format("  CPU time of a session: 99 % at most {}, longest {}", cpu_words(cpu.p99), cpu_words(cpu.most)));
+    print_figures(to.out(), m, *run, told.whole_time);
     to.out().line();
     to.out().line("digest " + run->digest);
   }
@@ -183,6 +222,7 @@ int simulate(const simulate_arguments& told, console& to) {
               {"mode", with.get("mode").value()},
               {"digest", run->digest},
               {"seconds", took},
+              {"session_cpu", session_cpu_of(*run)},
               {"sessions", run->counts.sessions},
               {"pods_started", run->counts.starts},
               {"pods_evicted", run->counts.evictions},
@@ -196,6 +236,7 @@ int simulate(const simulate_arguments& told, console& to) {
                 {"jobs_running", numbers_of(*run, series::running)},
                 {"jobs_waiting", numbers_of(*run, series::waiting)}}}};
   report.update(figures_of(m));
+  report.update(lists_of(*run));
   if (told.details) report["details"] = details_of(first, what.jobs, *run, ready->options.queue);
   return to.finish(report);
 }
@@ -227,6 +268,7 @@ void add_simulate(command_list& to) {
       .writes();
   c.flag("--details", told.details,
          "The JSON has jobs, nodes, queues and all changes as well: `kaisched report` draws them");
+  c.flag("--whole-time", told.whole_time, "The chart covers the whole time, not only the contended window");
   c.option("--timeline", &told.timeline_file, file_name({"csv"}), "GPUs and jobs after every change, as CSV").writes();
   c.add_example("kaisched workload generate jobs.csv --jobs 20 && kaisched simulate jobs.csv --nodes 4x8");
   c.add_example("kaisched simulate jobs.csv --cluster cluster.yaml --queue speech --actions allocate,preempt");

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <set>
 
 #include <kaisched/session.hpp>
 
@@ -257,6 +258,26 @@ std::span<const decision> session::decisions() const { return impl_->core.decisi
 
 std::vector<reason> session::reasons() const {
   return engine_detail::reasons_of(impl_->core, engine_detail::waiting_groups(impl_->core));
+}
+
+std::vector<reason> session::reasons(std::span<const group_row> groups) const {
+  std::vector<decision> waiting(groups.size());
+  for (std::size_t i = 0; i < groups.size(); ++i) waiting[i].group = groups[i];
+  return engine_detail::reasons_of(impl_->core, waiting);
+}
+
+std::string_view session::refusing_plugin(group_row group) const { return impl_->core.refusing_plugin(group); }
+
+std::uint64_t session::withdrawn_starts() const {
+  const work::core& c = impl_->core;
+  if (c.decides_net()) return c.withdrawn_starts;
+  std::uint64_t count = 0;
+  std::set<pod_row> started;
+  for (const decision& d : c.decisions) {
+    if (d.kind == decision_kind::bind) started.insert(d.pod);
+    if (d.kind == decision_kind::evict) count += started.erase(d.pod);
+  }
+  return count;
 }
 
 result<candidate_table> session::candidates(pod_row pod) const {

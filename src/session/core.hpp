@@ -371,6 +371,15 @@ class core {
     return known == missing_cells_.end() ? std::string_view() : std::string_view(known->second);
   }
 
+  // ---- plug-ins that refuse
+  /// A plug-in refused the group when it was looked at last, whatever nodes say.
+  void note_refusing_plugin(group_row group, std::string_view name) { refusing_plugins_[group] = name; }
+  /// Its name; empty: none did, or the action does not tell.
+  [[nodiscard]] std::string_view refusing_plugin(group_row group) const {
+    const auto known = refusing_plugins_.find(group);
+    return known == refusing_plugins_.end() ? std::string_view() : std::string_view(known->second);
+  }
+
   // ---- disruption budgets
   /// A budget was in the way when room was to be made for the group.
   void note_budget(group_row group, const budget_refusal& why) { budget_refusals_[group] = why; }
@@ -484,6 +493,7 @@ class core {
   effort search_effort;                    ///< that is left to searches for victims
   /// Column `searched` of groups, where this session changes it; see searched_of.
   std::map<group_row, std::int64_t> searched;
+  std::uint64_t withdrawn_starts = 0;      ///< that commits decided and later ones took back, where decisions are net
   std::vector<action_statistics> statistics;
   action_kind action = action_kind::none;
   std::uint32_t commits = 0;
@@ -571,6 +581,7 @@ class core {
   std::shared_ptr<const model::open_dependencies> dependencies_;  ///< null: nobody waits for others
   std::map<pod_row, std::string> cell_places_;
   std::map<group_row, std::string> missing_cells_;
+  std::map<group_row, std::string> refusing_plugins_;
   std::map<group_row, budget_refusal> budget_refusals_;
   std::vector<operation> history_;  ///< what commits have done, where decisions are net
   std::vector<policy::saved_claims> history_claims_;

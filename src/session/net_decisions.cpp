@@ -1,6 +1,7 @@
 // Net decisions: what a session gives and takes back again was never given.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,7 @@ class net_outcome {
     for (const held_place& one : held_) c_.pipeline(one.pod, one.node, one.devices);
     place_chunks();
     tell();
+    count_withdrawn_starts();
     join_commits();
     close();
   }
@@ -164,6 +166,19 @@ class net_outcome {
       }
       c_.decisions.push_back(std::move(d));
     }
+  }
+
+  /// Starts that had been decided and are none any more.
+  void count_withdrawn_starts() {
+    const auto starts = [](const std::vector<decision>& all) {
+      std::set<pod_row> pods;
+      for (const decision& d : all) {
+        if (d.kind == decision_kind::bind) pods.insert(d.pod);
+      }
+      return pods;
+    };
+    const std::set<pod_row> kept = starts(c_.decisions);
+    for (const pod_row p : starts(made_)) c_.withdrawn_starts += kept.contains(p) ? 0U : 1U;
   }
 
   /// An eviction whose commit places no pod any more moves to the commit that took the place.

@@ -75,6 +75,10 @@ void job_book::account(std::uint32_t job, std::int64_t now) {
     e.lost_gpu_time += static_cast<int128>(e.held) * overhead;
     e.run_time_of_gpus += static_cast<int128>(e.held) * (elapsed - overhead);
     e.done += part(elapsed - overhead, e.speed, full_speed);
+  } else {
+    const int128 held = static_cast<int128>(e.held) * elapsed;
+    (e.is_stale ? e.stale_gpu_time : e.partial_gpu_time) += held;
+    e.lost_gpu_time += held;
   }
   e.since = now;
 }
@@ -115,6 +119,7 @@ bool job_book::settle(std::uint32_t job, std::int64_t now, bool saves_work, std:
   } else if (before > 0 && e.speed == 0 && !saves_work) {
     lose_work(job);
   }
+  e.is_stale = (e.is_stale || before > 0) && e.speed == 0 && e.on_node > 0;
   if (before == e.speed && !pauses) return false;
   ++e.stamp;
   return e.speed > 0;
@@ -149,6 +154,7 @@ void job_book::interrupt(std::uint32_t job, std::int64_t now, bool saves_work) {
   if (jobs_[job].speed == 0) return;
   if (!saves_work) lose_work(job);
   jobs_[job].speed = 0;
+  jobs_[job].is_stale = true;
   ++jobs_[job].stamp;
 }
 
@@ -183,6 +189,8 @@ void job_book::close(std::int64_t now) {
     if (jobs_[i].live) account(i, now);
     outcomes_[i].gpu_time = static_cast<std::int64_t>(jobs_[i].gpu_time / nanoseconds_of_millisecond);
     outcomes_[i].lost_gpu_time = static_cast<std::int64_t>(jobs_[i].lost_gpu_time / nanoseconds_of_millisecond);
+    outcomes_[i].partial_gpu_time = static_cast<std::int64_t>(jobs_[i].partial_gpu_time / nanoseconds_of_millisecond);
+    outcomes_[i].stale_gpu_time = static_cast<std::int64_t>(jobs_[i].stale_gpu_time / nanoseconds_of_millisecond);
   }
 }
 

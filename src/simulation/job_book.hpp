@@ -33,8 +33,11 @@ class job_book {
     base::int128 gpu_time = 0;          ///< milli-GPU nanoseconds
     base::int128 gpu_time_before = 0;   ///< of `gpu_time`, before it started last
     base::int128 lost_gpu_time = 0;
-    bool live = false;        ///< it has come and not ended
-    bool is_resized = false;  ///< it has got or lost pods since it was settled last
+    base::int128 partial_gpu_time = 0;  ///< of `lost_gpu_time`: held by fewer pods than its gang, of a start in parts
+    base::int128 stale_gpu_time = 0;    ///< likewise, of what was left after it had lost pods
+    bool live = false;                  ///< it has come and not ended
+    bool is_resized = false;            ///< it has got or lost pods since it was settled last
+    bool is_stale = false;              ///< it went on, has lost pods of its gang, and has some left
   };
 
   [[nodiscard]] const entry& operator[](std::uint32_t job) const { return jobs_[job]; }

@@ -112,6 +112,9 @@ metrics metrics_of(const workload& jobs, const run_result& run) {
     const job_outcome& o = run.jobs[i];
     made.gpu_hours += static_cast<double>(o.gpu_time) / milli_ms_of_hour;
     made.lost_gpu_hours += static_cast<double>(o.lost_gpu_time) / milli_ms_of_hour;
+    made.partial_gang_gpu_hours += static_cast<double>(o.partial_gpu_time) / milli_ms_of_hour;
+    made.stale_gang_gpu_hours += static_cast<double>(o.stale_gpu_time) / milli_ms_of_hour;
+    made.restarts += o.starts > 1 ? o.starts - 1 : 0U;
     made.evictions += o.evictions;
     made.failures += o.failures;
     std::uint64_t pods = 0;
@@ -144,13 +147,26 @@ metrics metrics_of(const workload& jobs, const run_result& run) {
   made.completion = distribution_of(std::move(completions));
   made.waiting = distribution_of(std::move(waits));
   made.makespan = made.ended == 0 ? 0 : seconds(last_end - first);
-  made.utilisation = part_of(held.between(first, run.end), there.between(first, run.end));
+  const time_window window = contended_window(run).value_or(time_window{first, run.end});
+  made.contended_from = seconds(window.from);
+  made.contended_until = seconds(window.until);
+  made.utilisation = part_of(held.between(window.from, window.until), there.between(window.from, window.until));
+  made.utilisation_of_span = part_of(held.between(first, run.end), there.between(first, run.end));
   made.utilisation_of_arrivals = part_of(held.between(first, last_submit), there.between(first, last_submit));
   const double free = there.between(first, run.end) - held.between(first, run.end);
   made.fragmentation = part_of(fragmented.between(first, run.end), free);
   made.idle_though_asked = part_of(asked.between(first, run.end), there.between(first, run.end));
   made.share_error = part_of(misplaced.between(first, run.end), held.between(first, run.end));
   made.topology_cost = part_of(distance, of_several_pods);
+  made.pods_evicted = run.counts.evictions;
+  made.moves = run.counts.moves;
+  made.withdrawn_starts = run.counts.withdrawn;
+  for (const quota_claim& one : run.quota_claims) {
+    made.quota_claims += one.claims;
+    made.longest_quota_claim = std::max(made.longest_quota_claim, seconds(one.longest));
+  }
+  for (const idle_refusal& one : run.idle_refusals)
+    made.idle_fitting_gpu_hours += static_cast<double>(one.gpu_time) / milli_ms_of_hour;
   made.energy = run.power.energy;
   made.peak_power = run.power.peak / 1000;
   for (const feed_use& one : run.power.feeds)
@@ -161,14 +177,33 @@ metrics metrics_of(const workload& jobs, const run_result& run) {
   return made;
 }
 
+time_window whole_span(const run_result& run) {
+  return run.timeline.empty() ? time_window{run.end, run.end} : time_window{run.timeline.front().time, run.end};
+}
+
+std::optional<time_window> contended_window(const run_result& run) {
+  std::optional<time_window> found;
+  for (std::size_t i = 0; i < run.timeline.size(); ++i) {
+    const sample& s = run.timeline[i];
+    const std::int64_t until = i + 1 < run.timeline.size() ? run.timeline[i + 1].time : run.end;
+    if (until == s.time || s.gpus_wanted <= s.gpus_there - s.gpus_held) continue;
+    if (!found) found = time_window{s.time, until};
+    found->until = until;
+  }
+  return found;
+}
+
 std::vector<double> pieces_of(const run_result& run, series what, std::size_t count) {
+  return pieces_of(run, what, count, whole_span(run));
+}
+
+std::vector<double> pieces_of(const run_result& run, series what, std::size_t count, const time_window& window) {
   std::vector<double> made;
   if (run.timeline.empty() || count == 0) return made;
   const integral of(run, [&](const sample& s) { return value_of(s, what); });
-  const std::int64_t first = run.timeline.front().time;
   const auto edge = [&](std::size_t i) {
-    return first + static_cast<std::int64_t>(static_cast<int128>(run.end - first) * static_cast<std::int64_t>(i) /
-                                             static_cast<std::int64_t>(count));
+    return window.from + static_cast<std::int64_t>(static_cast<int128>(window.until - window.from) *
+                                                   static_cast<std::int64_t>(i) / static_cast<std::int64_t>(count));
   };
   for (std::size_t i = 0; i < count; ++i) {
     made.push_back(part_of(of.between(edge(i), edge(i + 1)), seconds(edge(i + 1) - edge(i))));

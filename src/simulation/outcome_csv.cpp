@@ -22,13 +22,15 @@ std::string gpus(std::int64_t milli) { return format_decimal(milli, 1000); }
 
 std::string format_outcomes(const workload& jobs, const run_result& run) {
   std::string text =
-      "job,submit,start,end,running,lost,gpu_seconds,lost_gpu_seconds,starts,evictions,failures,distance\n";
+      "job,submit,start,end,running,lost,gpu_seconds,lost_gpu_seconds,starts,evictions,failures,distance,"
+      "partial_gang_gpu_seconds,stale_gang_gpu_seconds\n";
   for (std::size_t i = 0; i < run.jobs.size(); ++i) {
     const job_outcome& o = run.jobs[i];
-    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(jobs.jobs[i].name),
-                   seconds_text(jobs.jobs[i].submit), seconds_text(o.first_start), seconds_text(o.end),
-                   seconds_text(o.running), seconds_text(o.lost), gpu_seconds_text(o.gpu_time),
-                   gpu_seconds_text(o.lost_gpu_time), o.starts, o.evictions, o.failures, o.distance);
+    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
+                   csv_field(jobs.jobs[i].name), seconds_text(jobs.jobs[i].submit), seconds_text(o.first_start),
+                   seconds_text(o.end), seconds_text(o.running), seconds_text(o.lost), gpu_seconds_text(o.gpu_time),
+                   gpu_seconds_text(o.lost_gpu_time), o.starts, o.evictions, o.failures, o.distance,
+                   gpu_seconds_text(o.partial_gpu_time), gpu_seconds_text(o.stale_gpu_time));
   }
   return text;
 }

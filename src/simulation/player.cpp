@@ -79,6 +79,8 @@ result<run_result> player::run() {
   }
   book_.close(result_.end);
   result_.jobs = std::move(book_.outcomes());
+  result_.quota_claims = quotas_->until(result_.end);
+  result_.idle_refusals = idle_.until(result_.end);
   result_.digest = record_.finish();
   result_.levels = distances_->levels();
   result_.power = power_->until(result_.end);
@@ -131,6 +133,8 @@ void player::prepare_jobs(const model::cluster_state& s) {
   }
   const std::vector<queue_share> shares = play_.shares.empty() ? shares_of(cluster_) : play_.shares;
   shares_.emplace(shares, names);
+  quotas_.emplace(shares, names);
+  claim_of_job_.resize(jobs_.size(), 0);
   if (options_.notes_changes) result_.queues = share_meter::queues_with(shares, names);
   if (options_.usage_half_life > 0 && !options_.one_queue) {
     usage_.emplace(s, names, options_.usage_half_life, std::int64_t{0});
@@ -346,6 +350,7 @@ void player::note_change(std::uint8_t what, std::uint32_t subject, std::uint32_t
 
 void player::take_sample() {
   power_->note_peaks();
+  quotas_->note(now_);
   if (options_.notes_changes) shares_->note(now_, result_.queue_timeline);
   const sample made{now_,          gpus_held_,    gpus_wanted_,        gpus_there_,
                     jobs_running_, jobs_waiting_, gpus_->fragmented(), shares_->misplaced()};

@@ -18,8 +18,10 @@
 #include "simulation/distances.hpp"
 #include "simulation/event_queue.hpp"
 #include "simulation/gpu_map.hpp"
+#include "simulation/idle_meter.hpp"
 #include "simulation/job_book.hpp"
 #include "simulation/power_meter.hpp"
+#include "simulation/quota_meter.hpp"
 #include "simulation/share_meter.hpp"
 #include "simulation/simulation.hpp"
 #include "simulation/usage_meter.hpp"
@@ -136,6 +138,8 @@ class player {
   void stop_pod(std::uint32_t p, bool at_once);
   void has_left(std::uint32_t p);
   void settle_jobs();
+  [[nodiscard]] std::int64_t lacking_gpus(std::uint32_t j) const;
+  void claim(std::uint32_t j);
   [[nodiscard]] std::int64_t speed_of_nodes(std::uint32_t j) const;
   void started(std::uint32_t j);
   void interrupt(std::uint32_t j);
@@ -186,6 +190,8 @@ class player {
   run_result result_;
   std::optional<gpu_map> gpus_;
   std::optional<share_meter> shares_;
+  std::optional<quota_meter> quotas_;
+  idle_meter idle_;
   std::optional<distances> distances_;
   std::optional<usage_meter> usage_;
   std::optional<power_meter> power_;
@@ -212,6 +218,7 @@ class player {
   std::set<std::string, std::less<>> named_;  ///< jobs that others come after
   std::set<std::string, std::less<>> ended_;  ///< of these
   std::vector<std::uint32_t> queue_of_job_;   ///< as the share meter numbers them
+  std::vector<std::int64_t> claim_of_job_;    ///< GPUs that it lacks, as the quota meter knows them; 0: it claims none
   std::vector<std::uint32_t> pod_of_row_;     ///< by row of the cluster
   std::vector<std::uint32_t> come_;           ///< pods that the delta adds
   std::vector<std::uint32_t> untold_;         ///< pods whose state the cluster does not know

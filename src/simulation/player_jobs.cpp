@@ -78,6 +78,7 @@ void player::arrive(std::uint32_t j) {
     }
   }
   ++jobs_waiting_;
+  claim(j);
   changed_ = true;
 }
 
@@ -100,6 +101,7 @@ void player::end_job(std::uint32_t j) {
   delta_.remove_group(jobs_[j].name);
   --(ran ? jobs_running_ : jobs_waiting_);
   book_.end(j, now_);
+  claim(j);
   if (options_.replan || tells_checkpoints_) live_.erase(std::lower_bound(live_.begin(), live_.end(), j));
   note_change('e', j, 0);
   changed_ = true;
@@ -148,6 +150,7 @@ void player::use(std::uint32_t p, int sign) {
   const std::uint32_t queue = queue_of_job_[pods_[p].job];
   gpus_held_ += gpus;
   shares_->hold(queue, gpus);
+  quotas_->hold(queue, gpus);
   if (usage_) usage_->hold(queue, gpus, now_);
   if (sign > 0) {
     pods_[p].since = now_;
@@ -245,10 +248,33 @@ void player::settle_jobs() {
     const std::uint32_t starts = book_.outcomes()[j].starts;
     const bool is_new = book_.settle(j, now_, saves_work_, book_.asks_for_nodes(j) ? speed_of_nodes(j) : full_speed);
     if (book_.outcomes()[j].starts != starts) started(j);
+    claim(j);
     if (is_new) events_.add(book_.end_of(j), event_kind::job_ends, j, 0, book_[j].stamp);
   }
   touched_.clear();
   saves_work_ = false;
+}
+
+/// GPUs of the pods that its gang still needs, the first ones that have no place; 0 if it goes on.
+std::int64_t player::lacking_gpus(std::uint32_t j) const {
+  std::int64_t gpus = 0;
+  if (!book_[j].live || book_.runs(j)) return gpus;
+  std::uint32_t lacks = book_[j].gang - book_[j].on_node;
+  for (std::uint32_t p = first_pod_[j]; p < first_pod_[j + 1] && lacks > 0; ++p) {
+    if (pods_[p].where == whereabouts::on_node) continue;
+    gpus += pods_[p].gpus;
+    --lacks;
+  }
+  return gpus;
+}
+
+/// What the job claims of the quota of its queue, if that has changed.
+void player::claim(std::uint32_t j) {
+  const std::int64_t gpus = lacking_gpus(j);
+  if (gpus == claim_of_job_[j]) return;
+  if (claim_of_job_[j] > 0) quotas_->wait(queue_of_job_[j], claim_of_job_[j], -1);
+  if (gpus > 0) quotas_->wait(queue_of_job_[j], gpus, 1);
+  claim_of_job_[j] = gpus;
 }
 
 /// Of the slowest node that the job has.

@@ -174,9 +174,13 @@ result<void> player::hold_session() {
   last_session_ = now_;
   ++result_.counts.sessions;
   if (options_.notes_changes) result_.sessions.push_back(now_);
+  const std::int64_t begun = options_.cpu_clock ? options_.cpu_clock() : 0;
   const snapshot over = cluster_.take_snapshot();
   result<session> held = engine_.run(over, options_.begin + now_);
   if (!held) return held.take_failure();
+  if (options_.cpu_clock) result_.session_cpu.push_back(options_.cpu_clock() - begun);
+  result_.counts.withdrawn += held->withdrawn_starts();
+  idle_.look(*held, now_);
   ++idle_sessions_;  // until it is known to have changed something
   const result<table> searched = held->to_table(table_kind::pod_group);
   if (!searched) return searched.failure();
@@ -228,8 +232,10 @@ result<void> player::carry_out(const session& held, const snapshot& over) {
       hold(p, 1);
       touch_pod(p);
       note_change('m', p, pods_[p].node.slot());
+      ++result_.counts.moves;
     } else if (pods_[p].where == whereabouts::on_node) {
       evict(p);
+      result_.counts.moves += d.kind == decision_kind::move ? 1U : 0U;
     }
   }
   return {};
@@ -259,6 +265,7 @@ result<void> player::carry_out_plan(const session& held, const snapshot& over) {
     if (node != pods_[p].node) {
       interrupt(pods_[p].job);
       stop_pod(p, true);
+      ++result_.counts.moves;
       continue;
     }
     pods_[p].same_devices = pods_[p].same_devices && pods_[p].devices == found->second->devices;

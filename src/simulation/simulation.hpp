@@ -125,6 +125,8 @@ struct simulation_options {
   std::uint32_t most_sessions_at_once = 64;
   /// Times that one job may be stopped: one that never gets on would be played for ever.
   std::uint32_t most_stops = 100'000;
+  /// CPU time of the calling thread, nanoseconds. Nothing that is played depends on it. Empty: sessions are not timed.
+  std::function<std::int64_t()> cpu_clock = {};
 };
 
 /// GPUs that a queue is owed.
@@ -149,10 +151,15 @@ struct play {
 struct job_outcome {
   std::int64_t first_start = never;
   std::int64_t end = never;
-  std::int64_t running = 0;        ///< nanoseconds with its gang on nodes
-  std::int64_t lost = 0;           ///< overhead of starts, and work that was done again, in time at full speed
-  std::int64_t gpu_time = 0;       ///< milli-GPU milliseconds that its pods held
-  std::int64_t lost_gpu_time = 0;  ///< likewise, of `lost`
+  std::int64_t running = 0;   ///< nanoseconds with its gang on nodes
+  std::int64_t lost = 0;      ///< overhead of starts, and work that was done again, in time at full speed
+  std::int64_t gpu_time = 0;  ///< milli-GPU milliseconds that its pods held
+  /// Of `gpu_time`, without progress that was kept: that of `lost`, and the two that follow.
+  std::int64_t lost_gpu_time = 0;
+  /// Held by fewer pods than its gang needs: it had not begun yet, or all its pods had left before.
+  std::int64_t partial_gpu_time = 0;
+  /// Held by what was left of its gang after it had lost pods, until it went on or its last pod left.
+  std::int64_t stale_gpu_time = 0;
   std::uint32_t starts = 0;
   /// Times that decisions stopped it: it had fewer pods than its gang then. A session that starts and stops it counts
   /// among `starts` and here, though it has not run.
@@ -205,6 +212,8 @@ struct run_counts {
   std::uint64_t decisions = 0;
   std::uint64_t starts = 0;     ///< of pods
   std::uint64_t evictions = 0;  ///< of pods
+  std::uint64_t moves = 0;      ///< of pods to other nodes, by decisions: at once, or after they have left
+  std::uint64_t withdrawn = 0;  ///< starts of pods that the session took back which had decided them
   std::uint64_t restless = 0;   ///< moments at which evictions did not come to rest
 
   friend bool operator==(const run_counts&, const run_counts&) = default;
@@ -244,6 +253,29 @@ struct queue_sample {
   friend bool operator==(const queue_sample&, const queue_sample&) = default;
 };
 
+/// A queue that waits for GPUs within its quota. Its claim is open while a job of it waits whose GPUs (those of its
+/// gang that it still needs) and those that the queue holds are together no more than its quota. Nanoseconds.
+struct quota_claim {
+  std::string queue;
+  std::int64_t quota = unlimited;  ///< milli-GPU
+  std::uint64_t claims = 0;        ///< times that a claim was opened
+  std::int64_t first = 0;          ///< how long the first one was open
+  std::int64_t longest = 0;
+  std::int64_t total = 0;
+  bool is_open = false;  ///< the last one still is when the play ends, which closes it for the times above
+
+  friend bool operator==(const quota_claim&, const quota_claim&) = default;
+};
+
+/// GPUs that were free while jobs waited that would have fitted on them.
+struct idle_refusal {
+  constraint what = constraint::none;  ///< the first reason of these jobs
+  std::string plugin;                  ///< that refused them, where plug-ins are asked by name; else empty
+  std::int64_t gpu_time = 0;           ///< milli-GPU milliseconds
+
+  friend bool operator==(const idle_refusal&, const idle_refusal&) = default;
+};
+
 struct run_result {
   std::vector<job_outcome> jobs;       ///< as in the workload
   std::vector<std::int64_t> sessions;  ///< their moments, if the options ask for changes
@@ -254,6 +286,10 @@ struct run_result {
   std::vector<stay> stays;          ///< by their ends, if the options ask for changes
   std::vector<queue_share> queues;  ///< those of jobs, by name, if the options ask for changes
   std::vector<queue_sample> queue_timeline;  ///< likewise: one when something of a queue has changed
+  std::vector<quota_claim> quota_claims;     ///< of queues of jobs that have a quota, by name
+  std::vector<idle_refusal> idle_refusals;   ///< most first
+  /// By session, nanoseconds of `simulation_options::cpu_clock`; empty without a clock. Differs from run to run.
+  std::vector<std::int64_t> session_cpu;
   power_use power;
   std::uint32_t levels = 0;  ///< of the topology that distances are told in
   std::string digest;        ///< SHA-256 over all that happened, as 64 hexadecimal digits

@@ -21,6 +21,14 @@ class Compare(Case):
         alone = self.told("--nodes", "1x2", "--policies", "fifo,fifo-skip,easy,las,kai", "--threads", "1")
         self.assertEqual(told, alone)
         self.assertGreater(told["policies"][3]["evictions"], 0)  # least attained service stops jobs
+        timed = self.told("--nodes", "1x2", "--policies", "fifo,fifo-skip,easy,las,kai", "--timings")
+        for one in timed["policies"]:
+            cpu = one.pop("session_cpu")
+            self.assertTrue(0 < cpu["p99"] <= cpu["most"])
+        self.assertEqual(told, timed)
+        said = self.ok("compare", self.file("jobs.csv", JOBS), "--nodes", "1x2", "--equal-quotas", "--policies", "fifo,kai")
+        for part in ("contended", "whole time", "idle, fit h", "withdrawn", "Longest wait within the quota of the queue", "CPU time of a session"):
+            self.assertIn(part, said)
 
     def test_presets(self):
         """Two nodes of eight, eight jobs of one and one of eight: who spreads leaves the large one nothing."""
@@ -110,6 +118,8 @@ class Compare(Case):
         self.assertEqual([row["policy"] for row in rows], ["fifo", "kai"])
         self.assertEqual(rows[0]["ended"], "4")
         self.assertEqual(float(rows[0]["completion_mean"]), 61)
+        for figure in ("utilisation_of_span", "restarts", "moves", "withdrawn_starts", "stale_gang_gpu_hours", "idle_fitting_gpu_hours", "longest_quota_claim"):
+            self.assertIn(figure, rows[0])
 
     def test_bad_input(self):
         jobs = self.file("jobs.csv", JOBS)

@@ -27,7 +27,25 @@ class Play(Case):
         self.assertEqual(told["evictions"], 0)
         again = self.figures("--nodes", "1x1")
         self.assertEqual(told.pop("seconds") * 0, again.pop("seconds") * 0)
+        for one in (told, again):
+            cpu = one.pop("session_cpu")
+            self.assertTrue(0 <= cpu["p99"] <= cpu["most"])
         self.assertEqual(told, again)
+
+    def test_figures_of_the_day(self):
+        """Two GPUs, first come, first served: b wants both from 1 to 100, and c waits behind it from 2 on; long is a tail."""
+        jobs = self.file("day.csv", "job,submit,run_time,queue,gpus\na,0,100,x,1\nb,1,10,x,2\nc,2,10,x,1\nlong,3,1000,y,1\n")
+        play = self.file("fifo.yaml", "nodes: 1x2\nequal_quotas: true\nactions: allocate\nset: {parts: 'predicates,fifo,nodeavailability', queue_depth.allocate: 1}\n")
+        told = json.loads(self.ok("simulate", jobs, "--play", play, "--json"))
+        self.assertEqual(told["contended_from"], 1)
+        self.assertLess(told["utilisation_of_span"], told["utilisation"])
+        self.assertEqual(sum(one["gpu_hours"] for one in told["idle_while_fitting"]), told["idle_fitting_gpu_hours"])
+        self.assertEqual([one["queue"] for one in told["queues_within_quota"]], ["x", "y"])
+        said = self.ok("simulate", jobs, "--play", play)
+        for part in ("while contended, from 1.0 s", "CPU time of a session", "Waiting within the quota of the queue", "starts withdrawn", "restarts",
+                     "GPUs over time, contended window"):
+            self.assertIn(part, said)
+        self.assertNotIn("contended window", self.ok("simulate", jobs, "--play", play, "--whole-time"))
 
     def test_policy_and_losses(self):
         preempting = ("--nodes", "1x1", "--actions", "allocate,preempt")

@@ -31,7 +31,7 @@ sim::play invented(std::string_view model) {
 std::string bits_of(const sim::metrics& m) {
   std::string text;
   for (const double value :
-       {m.completion.mean, m.completion.p50, m.completion.p99, m.waiting.mean, m.makespan, m.utilisation,
+       {m.completion.mean, m.completion.p50, m.completion.p99, m.waiting.mean, m.makespan, m.utilisation_of_span,
         m.utilisation_of_arrivals, m.gpu_hours, m.lost_gpu_hours, m.worst_fairness, m.unfair, m.jain, m.fragmentation,
         m.idle_though_asked, m.share_error, m.topology_cost, m.gpu_hours_there}) {
     text += std::to_string(std::bit_cast<std::uint64_t>(value)) + " ";

@@ -70,9 +70,11 @@ def test_devices_that_are_not_named_are_given_in_order(run):
 
 def test_many_bars_become_a_map_of_nodes(run, monkeypatch):
     monkeypatch.setattr(plots, "MOST_BARS", 10)
-    figure = plots.gantt(run)
+    figure = plots.gantt(run, whole=True)
     assert figure.data[0].type == "heatmap"
     assert figure.data[0].z.mean() == pytest.approx(run.metrics["gpu_hours"] * 3600 / (24 * run.end), abs=1e-3)
+    contended = plots.gantt(run).data[0]
+    assert contended.z.mean() == pytest.approx(run.metrics["utilisation"], abs=1e-3)
 
 
 def test_utilisation_is_the_timeline(run, monkeypatch):
@@ -121,7 +123,42 @@ def test_comparison_marks_the_best(run):
     for (key, _, less), bars in zip(plots.COMPARED, figure.data, strict=True):
         values = [run.metrics[key], other.metrics[key]]
         best = min(values) if less else max(values)
-        assert [text.endswith("\u2605") for text in bars.text] == [v == best for v in values]
+        said = [plots.figure_text(key, v) for v in values]
+        starred = [text == plots.figure_text(key, best) and said[0] != said[1] for text in said]
+        assert [text.endswith("\u2605") for text in bars.text] == starred, key
+
+
+def test_equal_figures_have_no_star(run):
+    for bars in plots.comparison({"one": run, "other": run}).data:
+        assert not any("\u2605" in text for text in bars.text)
+    assert plots.best_ones("utilisation", [0.05401, 0.05402], False) == [False, False]  # both read 5.4 %
+    assert plots.best_ones("evictions", [3, 2, 2], True) == [False, True, True]
+
+
+def test_charts_show_the_contended_window():
+    # Two GPUs: one job holds one of them until 1000; from 15 to 30 one job waits for the other one.
+    jobs = ks.Workload({"submit": [0, 10, 15], "run_time": [1000, 20, 20], "gpus": [1, 1, 1]})
+    run = ks.simulate(jobs, nodes="1x2", policy="pack")
+    assert plots.window_of(run) == (15, 30) and plots.window_of(run, whole=True) == (0, 1000)
+    assert (run.metrics["utilisation"], run.metrics["utilisation_of_span"]) == (1, pytest.approx(0.52))
+    for draw in (plots.gantt, plots.utilisation):
+        assert list(draw(run).layout.xaxis.range) == [15, 30]
+        assert [edge * plots.unit_of(1000).seconds for edge in draw(run, whole=True).layout.xaxis.range] == [0, 1000]
+
+
+def test_waits_are_on_a_logarithmic_axis(run):
+    for figure in (plots.waiting([run]), plots.quota_waits([run])):
+        assert figure.layout.xaxis.type == "log"
+        assert min(figure.data[0].x) >= plots.SHORTEST_WAIT  # nothing has no logarithm
+
+
+def test_what_kept_gpus_idle():
+    # First come, first served: the second job wants both GPUs until 100, and the third one waits behind it from 2 on.
+    jobs = ks.Workload({"submit": [0, 1, 2], "run_time": [100, 10, 10], "gpus": [1, 2, 1]})
+    run = ks.simulate(jobs, nodes="1x2", policy="fifo")
+    figure = plots.idle(run)
+    assert list(figure.data[0].y) == ["not tried"]
+    assert list(figure.data[0].x) == [pytest.approx(98 / 3600)]
 
 
 def test_nothing_at_all():

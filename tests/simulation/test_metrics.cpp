@@ -105,10 +105,11 @@ TEST_CASE("a run as CSV") {
   const sim::run_result r =
       played(nodes_with({1}), what, {.start_overhead = second}, engine_with({{"actions", "allocate,preempt"}}));
   CHECK(sim::format_outcomes(what.jobs, r) ==
-        "job,submit,start,end,running,lost,gpu_seconds,lost_gpu_seconds,starts,evictions,failures,distance\n"
-        "\"a,b\",0,0,153.25,102.25,2,102.25,2,2,1,0,0\n"
-        "high,30,30,81,51,1,51,1,1,0,0,0\n"
-        "wide,31,,,0,0,0,0,0,0,0,0\n");
+        "job,submit,start,end,running,lost,gpu_seconds,lost_gpu_seconds,starts,evictions,failures,distance,"
+        "partial_gang_gpu_seconds,stale_gang_gpu_seconds\n"
+        "\"a,b\",0,0,153.25,102.25,2,102.25,2,2,1,0,0,0,0\n"
+        "high,30,30,81,51,1,51,1,1,0,0,0,0,0\n"
+        "wide,31,,,0,0,0,0,0,0,0,0,0,0\n");
   CHECK(sim::format_timeline(r) ==
         "time,gpus_held,gpus_wanted,gpus_there,jobs_running,jobs_waiting,gpus_fragmented,gpus_misplaced\n"
         "0,1,0,1,1,0,0,0\n"

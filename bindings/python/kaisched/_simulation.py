@@ -59,7 +59,9 @@ class Run:
     jobs: Table
     """A row per job, as in the workload: ``job``, ``queue``, ``gpus`` (of all its pods), ``submit``, ``run_time``,
     ``start`` (the first one), ``end``, ``wait`` (until the start), ``jct`` (until the end), ``running``, ``lost``,
-    ``gpu_seconds``, ``lost_gpu_seconds``, ``starts``, ``evictions``, ``failures``, ``distance``, ``came``."""
+    ``gpu_seconds``, ``lost_gpu_seconds``, ``starts``, ``evictions``, ``failures``, ``distance``, ``came``; of the lost
+    GPU seconds those of gangs that had too few places to begin (``partial_gang_gpu_seconds``), and of gangs that had
+    lost pods and could not go on (``stale_gang_gpu_seconds``)."""
     timeline: Table
     """A row per moment at which something changed, good until the next one: ``time``, ``gpus_held``, ``gpus_wanted``,
     ``gpus_there``, ``jobs_running``, ``jobs_waiting``, ``gpus_fragmented``, ``gpus_misplaced``."""
@@ -75,13 +77,24 @@ class Run:
     queue_timeline: Table
     """A row when something of a queue has changed, good until its next one: ``time``, ``queue`` (row of ``queues``),
     ``held``, ``wanted``, ``fair`` (its part of all that is held, by max-min fairness)."""
+    quota_claims: Table
+    """A row per queue that has a quota: ``queue``, ``quota``, how often jobs of it waited whose GPUs were within the
+    quota (``claims``), how long the ``first`` time, the ``longest`` time and in ``total``, and whether they still wait
+    when the play ends (``open``)."""
+    idle_refusals: Table
+    """What kept jobs waiting that fit on free GPUs, most first: ``reason``, ``plugin`` (empty: the policy names none),
+    ``gpu_hours``."""
+    session_cpu: dict[str, float]
+    """CPU time of sessions in seconds, ``p99`` and ``most``. All else is the same in every run with the same
+    arguments."""
     sessions: np.ndarray[Any, np.dtype[np.float64]]
     """When sessions were held."""
     metrics: dict[str, float]
     """Figures of the run, named as the columns of ``kaisched compare --csv``: ``completion_mean``,
     ``utilisation``..."""
     counts: dict[str, int]
-    """``sessions``, ``decisions``, ``starts`` and ``evictions`` of pods, ``restless`` moments."""
+    """``sessions``, ``decisions``, ``starts``, ``evictions`` and ``moves`` of pods, starts that were ``withdrawn`` by the
+    session that had decided them, ``restless`` moments."""
     digest: str
     """SHA-256 over everything that happened, as 64 hexadecimal digits."""
     end: float
@@ -102,6 +115,9 @@ class Run:
         self.nodes = Table(played["nodes"], "node")
         self.queues = Table(played["queues"], "queue")
         self.queue_timeline = Table(played["queue_timeline"], "moment")
+        self.quota_claims = Table(played["quota_claims"], "queue")
+        self.idle_refusals = Table(played["idle_refusals"], "reason")
+        self.session_cpu = dict(played["session_cpu"])
         self.sessions = played["sessions"]
         self.metrics = dict(played["metrics"])
         self.counts = dict(played["counts"])
@@ -160,10 +176,14 @@ def _words(m: Mapping[str, float]) -> list[tuple[str, str]]:
         ),
         ("until the start, mean / 99 %", " / ".join(_span(m[f"waiting_{what}"]) for what in ("mean", "p99"))),
         ("from the first job to the last end", _span(m["makespan"])),
-        ("GPUs in use", f"{m['utilisation']:.1%}"),
+        ("GPUs in use, contended / whole time", f"{m['utilisation']:.1%} / {m['utilisation_of_span']:.1%}"),
         ("idle while as many are waited for", f"{m['idle_though_asked']:.1%}"),
+        ("GPU hours idle while jobs fit", f"{m['idle_fitting_gpu_hours']:.1f}"),
         ("lost GPU hours", f"{m['lost_gpu_hours']:.1f} of {m['gpu_hours']:.1f}"),
-        ("jobs stopped by decisions", f"{m['evictions']}"),
+        ("of these held by gangs that could not go on", f"{m['stale_gang_gpu_hours'] + m['partial_gang_gpu_hours']:.1f}"),
+        ("jobs stopped by decisions / restarts", f"{m['evictions']} / {m['restarts']}"),
+        ("pods moved / starts withdrawn", f"{m['moves']} / {m['withdrawn_starts']}"),
+        ("longest wait of a queue within its quota", _span(m["longest_quota_claim"])),
         ("slowest for its part", f"{m['worst_fairness']:.2f}"),
         ("Jain's index of slowdowns", f"{m['jain']:.3f}"),
     ]

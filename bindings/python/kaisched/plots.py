@@ -17,7 +17,7 @@ try:
 except ImportError as _absent:  # pragma: no cover - said to who has not installed it
     raise ImportError("kaisched.plots needs plotly: pip install 'kaisched[report]'") from _absent
 
-__all__ = ["comparison", "fragmentation", "gantt", "queue_shares", "utilisation", "waiting"]
+__all__ = ["comparison", "fragmentation", "gantt", "idle", "queue_shares", "quota_waits", "utilisation", "waiting"]
 
 #: Six of Okabe and Ito's colours, which are told apart with any kind of colour vision, on light and dark.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
@@ -42,6 +42,13 @@ def unit_of(longest: float) -> Span:
     """The largest unit of which ``longest`` seconds are at least three."""
     fitting = [Span(*u) for u in _UNITS if longest >= 3 * u[0]]
     return fitting[-1] if fitting else Span(*_UNITS[0])
+
+
+def window_of(run: Any, whole: bool = False) -> tuple[float, float]:
+    """Seconds from and until which charts over time show a run: the contended window (docs/simulation.md), with
+    ``whole`` or without contention the whole time."""
+    begin, end = (float(run.metrics.get(f"contended_{edge}", 0.0)) for edge in ("from", "until"))
+    return (0.0, float(run.end)) if whole or not begin < end else (begin, end)
 
 
 def _numbers(table: Mapping[str, Any], column: str) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -75,15 +82,19 @@ def _figure(title: str, x: str, y: str, **layout: Any) -> go.Figure:
     return figure
 
 
-def _thinned(time: np.ndarray[Any, Any], end: float, *values: np.ndarray[Any, Any]) -> list[np.ndarray[Any, Any]]:
-    """A step function until ``end``; with many steps the mean over equal pieces of time."""
+def _thinned(
+    time: np.ndarray[Any, Any], end: float, window: tuple[float, float], *values: np.ndarray[Any, Any]
+) -> list[np.ndarray[Any, Any]]:
+    """A step function until ``end``; with many steps the mean over pieces of time: half of them equal pieces of the
+    window, half of the whole."""
     if len(time) == 0:
         return [np.zeros(1), *[np.zeros(1) for _ in values]]
     end = max(end, float(time[-1]))
     edges = np.append(time, end)
     if len(time) <= MOST_POINTS:
         return [edges, *[np.append(v, v[-1]) for v in values]]
-    cuts = np.linspace(edges[0], end, MOST_POINTS + 1)
+    inside = np.clip(np.linspace(*window, MOST_POINTS // 2), edges[0], end)
+    cuts = np.unique(np.concatenate([np.linspace(edges[0], end, MOST_POINTS // 2 + 1), inside]))
     made = [cuts]
     for v in values:
         area = np.concatenate([[0.0], np.cumsum(v * np.diff(edges))])
@@ -163,13 +174,15 @@ def _colour_of_jobs(run: Any) -> tuple[list[str], np.ndarray[Any, Any]]:
     return labels, np.asarray([number.get(q, len(labels) - 1) for q in queues], dtype=np.int64)
 
 
-def gantt(run: Any) -> go.Figure:
-    """GPUs over time: a row for each GPU, nodes from top to bottom, a bar for each stay of a job. Of runs with more
-    than a few thousand bars the part of each node that is held is drawn instead."""
-    unit = unit_of(float(run.end))
+def gantt(run: Any, whole: bool = False) -> go.Figure:
+    """GPUs over time: a row for each GPU, nodes from top to bottom, a bar for each stay of a job. Shows the contended
+    window; ``whole``, or zooming out: the whole time. Of runs with more than a few thousand bars the part of each node
+    that is held is drawn instead, in that window alone."""
+    window = window_of(run, whole)
+    unit = unit_of(window[1])
     bars = _bars(run)
     if len(bars) > MOST_BARS:
-        return _use_of_nodes(run)
+        return _use_of_nodes(run, window)
     first, counts = _lanes_of(run)
     lanes = int(counts.sum())
     figure = _figure(
@@ -194,9 +207,14 @@ def gantt(run: Any) -> go.Figure:
             + f"%{{customdata[3]:.2f}} {unit.name}<extra>{label}</extra>",
         )
     _name_nodes(figure, run, first, counts)
-    figure.update_xaxes(range=[0, float(run.end) / unit.seconds])
+    _show(figure, window, unit)
     figure.update_layout(showlegend=len(labels) > 1)
     return figure
+
+
+def _show(figure: go.Figure, window: tuple[float, float], unit: Span) -> None:
+    """What of the time axis is seen first."""
+    figure.update_xaxes(range=[edge / unit.seconds for edge in window])
 
 
 def _name_nodes(figure: go.Figure, run: Any, first: Any, counts: Any) -> None:
@@ -215,17 +233,16 @@ def _name_nodes(figure: go.Figure, run: Any, first: Any, counts: Any) -> None:
     )
 
 
-def _use_of_nodes(run: Any) -> go.Figure:
-    """Part of each node that is held, over equal pieces of time."""
+def _use_of_nodes(run: Any, window: tuple[float, float]) -> go.Figure:
+    """Part of each node that is held, over equal pieces of a window."""
     pieces = 300
-    unit = unit_of(float(run.end))
-    edges = np.linspace(0.0, float(run.end), pieces + 1)
+    unit = unit_of(window[1])
+    edges = np.linspace(*window, pieces + 1)
     held = np.zeros((len(run.nodes["node"]), pieces))
     stays = run.intervals
     for node, start, end, gpus in zip(stays["node"], stays["start"], stays["end"], stays["gpus"], strict=True):
         i, k = np.searchsorted(edges, [start, end], side="right") - 1
-        k = min(int(k), pieces - 1)
-        for piece in range(int(i), k + 1):
+        for piece in range(max(int(i), 0), min(int(k), pieces - 1) + 1):
             held[node, piece] += gpus * max(0.0, min(end, edges[piece + 1]) - max(start, edges[piece]))
     capacity = np.maximum(_numbers(run.nodes, "gpus"), 1e-9)[:, None] * np.diff(edges)[None, :]
     figure = _figure(f"Use of nodes over time: {run.label}", f"time ({unit.name})", "")
@@ -247,13 +264,16 @@ def _use_of_nodes(run: Any) -> go.Figure:
 # ---- how full, and whose ---------------------------------------------------------------------------------------------
 
 
-def utilisation(run: Any) -> go.Figure:
-    """GPUs that are held, there and waited for, and those of the free ones that no pod of the workload could use."""
+def utilisation(run: Any, whole: bool = False) -> go.Figure:
+    """GPUs that are held, there and waited for, and those of the free ones that no pod of the workload could use.
+    Shows the contended window; ``whole``, or zooming out: the whole time."""
     t = run.timeline
-    unit = unit_of(float(run.end))
+    window = window_of(run, whole)
+    unit = unit_of(window[1])
     time, held, wanted, there, fragmented = _thinned(
         _numbers(t, "time"),
         float(run.end),
+        window,
         *(_numbers(t, c) for c in ("gpus_held", "gpus_wanted", "gpus_there", "gpus_fragmented")),
     )
     figure = _figure(f"GPUs in use: {run.label}", f"time ({unit.name})", "GPUs", hovermode="x unified", height=380)
@@ -271,12 +291,15 @@ def utilisation(run: Any) -> go.Figure:
         **common,
     )
     figure.update_yaxes(rangemode="tozero")
+    _show(figure, window, unit)
     return figure
 
 
-def queue_shares(run: Any) -> go.Figure:
-    """What each queue holds over time, its fair part of all that is held (max-min by quota), and its quota."""
-    unit = unit_of(float(run.end))
+def queue_shares(run: Any, whole: bool = False) -> go.Figure:
+    """What each queue holds over time, its fair part of all that is held (max-min by quota), and its quota. Shows the
+    contended window; ``whole``, or zooming out: the whole time."""
+    window = window_of(run, whole)
+    unit = unit_of(window[1])
     names, held_by = _largest_queues(run)
     figure = _figure(f"Queues: {run.label}", f"time ({unit.name})", "GPUs", hovermode="x unified", height=420)
     samples = run.queue_timeline
@@ -287,7 +310,7 @@ def queue_shares(run: Any) -> go.Figure:
         mine = number == q
         colour = PALETTE[i % len(PALETTE)]
         t, held, fair = _thinned(
-            time[mine], float(run.end), _numbers(samples, "held")[mine], _numbers(samples, "fair")[mine]
+            time[mine], float(run.end), window, _numbers(samples, "held")[mine], _numbers(samples, "fair")[mine]
         )
         common = {"mode": "lines", "x": t / unit.seconds, "legendgroup": names[i], "hovertemplate": "%{y:.1f}"}
         figure.add_scatter(y=held, name=f"{names[i]} holds", line={"shape": "hv", "color": colour, "width": 2}, **common)
@@ -305,6 +328,7 @@ def queue_shares(run: Any) -> go.Figure:
                 hovertemplate="%{y:.1f}",
             )
     figure.update_yaxes(rangemode="tozero")
+    _show(figure, window, unit)
     return figure
 
 
@@ -426,28 +450,97 @@ def waits(run: Any) -> np.ndarray[Any, Any]:
     return np.sort(wait[np.isfinite(wait)])
 
 
+#: Ticks of axes of waits, in seconds. Waits from nothing to weeks are on one axis: it is logarithmic.
+_WAIT_TICKS = {
+    1: "1 s", 10: "10 s", 60: "1 min", 600: "10 min", 3600: "1 h", 36000: "10 h", 86400: "1 d", 864000: "10 d",
+    8640000: "100 d",
+}  # fmt: skip
+SHORTEST_WAIT = 1.0
+"""Seconds: shorter waits are drawn as this, as a logarithm of nothing cannot be drawn."""
+
+
+def _wait_text(seconds: float) -> str:
+    unit = unit_of(seconds)
+    return f"{seconds / unit.seconds:.4g} {unit.name}"
+
+
+def _log_axis(figure: go.Figure, longest: float) -> None:
+    figure.update_xaxes(
+        type="log",
+        range=[math.log10(SHORTEST_WAIT), math.log10(max(longest, 10 * SHORTEST_WAIT) * 1.1)],
+        tickvals=list(_WAIT_TICKS),
+        ticktext=list(_WAIT_TICKS.values()),
+    )
+
+
 def waiting(runs: Any) -> go.Figure:
-    """What part of the jobs started within a time, a line for each run."""
+    """What part of the jobs started within a time, a line for each run. The axis of time is logarithmic; waits below a
+    second are drawn as a second."""
     all_ = _runs(runs)
     sorted_ = [waits(run) for run in all_]
-    longest = max((float(w[-1]) for w in sorted_ if len(w)), default=0.0)
-    unit = unit_of(longest)
-    figure = _figure("Waiting for the first start", f"waited at most ({unit.name})", "jobs", height=380)
+    longest = max((float(w[-1]) for w in sorted_ if len(w)), default=SHORTEST_WAIT)
+    figure = _figure("Waiting for the first start", "waited at most", "jobs", height=380)
     for i, (run, wait) in enumerate(zip(all_, sorted_, strict=True)):
         part = np.arange(1, len(wait) + 1) / max(1, len(run.jobs["job"]))
         if len(wait) > MOST_POINTS:
             keep = np.unique(np.linspace(0, len(wait) - 1, MOST_POINTS).astype(np.int64))
             wait, part = wait[keep], part[keep]
+        x = np.concatenate([[0.0], wait, [longest]])
         figure.add_scatter(
-            x=np.concatenate([[0.0], wait, [longest]]) / unit.seconds,
+            x=np.maximum(x, SHORTEST_WAIT),
             y=np.concatenate([[0.0], part, part[-1:] if len(part) else [0.0]]),
+            customdata=[_wait_text(float(v)) for v in x],
             name=run.label,
             mode="lines",
             line={"shape": "hv", "color": PALETTE[i % len(PALETTE)], "dash": STROKES[i % len(STROKES)], "width": 2},
-            hovertemplate="%{y:.0%} within %{x:.2f} " + unit.name,
+            hovertemplate="%{y:.0%} within %{customdata}",
         )
+    _log_axis(figure, longest)
     figure.update_yaxes(tickformat=".0%", range=[0, 1.02])
     figure.update_layout(showlegend=len(all_) > 1)
+    return figure
+
+
+def quota_waits(runs: Any) -> go.Figure:
+    """How long each queue waited within its quota at most (docs/simulation.md), a bar for each run; logarithmic."""
+    all_ = _runs(runs)
+    figure = _figure("Longest wait within the quota", "", "", barmode="group")
+    longest = SHORTEST_WAIT
+    rows = 0
+    for i, run in enumerate(all_):
+        times = _numbers(run.quota_claims, "longest") if "longest" in run.quota_claims else np.zeros(0)
+        longest = max(longest, float(times.max(initial=0.0)))
+        rows = max(rows, len(times))
+        figure.add_bar(
+            orientation="h",
+            name=run.label,
+            x=np.maximum(times, SHORTEST_WAIT),
+            y=[str(q) for q in run.quota_claims.get("queue", ())],
+            marker={"color": PALETTE[i % len(PALETTE)]},
+            text=[_wait_text(float(t)) for t in times],
+            hovertemplate="%{y}: %{text}",
+        )
+    _log_axis(figure, longest)
+    figure.update_yaxes(autorange="reversed", type="category")
+    figure.update_layout(showlegend=len(all_) > 1, height=min(900, 220 + rows * (12 + 14 * len(all_))))
+    return figure
+
+
+def refuser(reason: str, plugin: str) -> str:
+    """What refused jobs, as people read it: a plug-in, or the reason of the engine."""
+    return plugin or reason.replace("_", " ")
+
+
+def idle(run: Any) -> go.Figure:
+    """GPU hours that were idle while jobs waited that fit, by what kept these waiting."""
+    table = run.idle_refusals
+    hours = _numbers(table, "gpu_hours") if "gpu_hours" in table else np.zeros(0)
+    names = [refuser(str(r), str(p)) for r, p in zip(table.get("reason", ()), table.get("plugin", ()), strict=True)]
+    figure = _figure(f"Idle while jobs fit: {run.label}", "GPU hours", "", height=200 + 32 * len(names))
+    figure.add_bar(
+        orientation="h", x=hours, y=names, marker={"color": PALETTE[1]}, hovertemplate="%{y}: %{x:.1f} GPU hours<extra></extra>"
+    )
+    figure.update_yaxes(autorange="reversed", type="category")
     return figure
 
 
@@ -456,9 +549,15 @@ COMPARED = (
     ("completion_mean", "until the end, mean", True),
     ("completion_p99", "until the end, 99 %", True),
     ("waiting_mean", "until the start, mean", True),
-    ("utilisation", "GPUs in use", False),
+    ("utilisation", "GPUs in use while contended", False),
+    ("idle_fitting_gpu_hours", "GPU hours idle while jobs fit", True),
     ("worst_fairness", "slowest for its part", True),
+    ("longest_quota_claim", "longest wait of a queue within its quota", True),
     ("lost_gpu_hours", "lost GPU hours", True),
+    ("evictions", "jobs stopped by decisions", True),
+    ("restarts", "restarts of jobs", True),
+    ("moves", "moves of pods", True),
+    ("withdrawn_starts", "starts withdrawn", True),
 )
 
 
@@ -466,22 +565,38 @@ def figure_text(key: str, value: float) -> str:
     """A metric as people read it."""
     if key == "utilisation":
         return f"{value:.1%}"
-    if key in ("worst_fairness", "lost_gpu_hours"):
+    if key in ("worst_fairness", "lost_gpu_hours", "idle_fitting_gpu_hours"):
         return f"{value:.2f}"
+    if key in ("evictions", "restarts", "moves", "withdrawn_starts"):
+        return f"{value:,.0f}"
     unit = unit_of(value)
     return f"{value / unit.seconds:.1f} {unit.name}"
 
 
+def compared(runs: Any) -> list[tuple[str, str, bool]]:
+    """Those of ``COMPARED`` that all runs have: files of older versions lack some."""
+    return [row for row in COMPARED if all(row[0] in r.metrics for r in _runs(runs))]
+
+
+def best_ones(key: str, values: Sequence[float], less: bool) -> list[bool]:
+    """Which of the values of a figure are the best, as they are read. None if all read the same."""
+    texts = [figure_text(key, v) for v in values]
+    best = figure_text(key, min(values) if less else max(values))
+    return [text == best and len(set(texts)) > 1 for text in texts]
+
+
 def comparison(runs: Any) -> go.Figure:
-    """A small chart for each figure, a bar for each run; the best of each is marked with a star."""
+    """A small chart for each figure, a bar for each run; the best of each is marked with a star, unless all are
+    equal."""
     all_ = _runs(runs)
     labels = [str(r.label) for r in all_]
-    figure = _figure("Policies side by side", "", "", height=180 + 6 * (40 + 26 * len(all_)), showlegend=False, bargap=0.25, margin={"l": 64, "r": 16, "t": 48, "b": 16})
-    rows = len(COMPARED)
+    shown = compared(all_)
+    rows = len(shown)
+    figure = _figure("Policies side by side", "", "", height=180 + rows * (40 + 26 * len(all_)), showlegend=False, bargap=0.25, margin={"l": 64, "r": 16, "t": 48, "b": 16})
     notes = []
-    for i, (key, name, less) in enumerate(COMPARED):
+    for i, (key, name, less) in enumerate(shown):
         values = [float(r.metrics[key]) for r in all_]
-        best = min(values) if less else max(values)
+        best = best_ones(key, values, less)
         top = 1 - i / rows
         axis = "" if i == 0 else str(i + 1)
         figure.add_bar(
@@ -490,13 +605,13 @@ def comparison(runs: Any) -> go.Figure:
             y=labels,
             xaxis=f"x{axis}",
             yaxis=f"y{axis}",
-            marker={"color": [PALETTE[0] if v == best else PALETTE[4] for v in values]},
-            text=[figure_text(key, v) + (" \u2605" if v == best else "") for v in values],
+            marker={"color": [PALETTE[0] if b else PALETTE[4] for b in best]},
+            text=[figure_text(key, v) + (" \u2605" if b else "") for v, b in zip(values, best, strict=True)],
             textposition="outside",
             cliponaxis=False,
             hovertemplate="%{y}: %{text}<extra>" + name + "</extra>",
         )
-        span = [top - 1 / rows + 0.01, top - 0.045]
+        span = [top - 0.94 / rows, top - 0.27 / rows]
         figure.update_layout(
             {
                 f"xaxis{axis}": {"domain": [0, 1], "anchor": f"y{axis}", "showticklabels": False, "showgrid": False, "range": [0, max([*values, 1e-9]) * 1.35]},
@@ -504,7 +619,7 @@ def comparison(runs: Any) -> go.Figure:
             }
         )
         notes.append(
-            {"text": f"<b>{name}</b> ({'less' if less else 'more'} is better)", "xref": "paper", "yref": "paper", "x": 0, "y": top - 0.04, "xanchor": "left", "yanchor": "bottom", "showarrow": False}
+            {"text": f"<b>{name}</b> ({'less' if less else 'more'} is better)", "xref": "paper", "yref": "paper", "x": 0, "y": top - 0.24 / rows, "xanchor": "left", "yanchor": "bottom", "showarrow": False}
         )
     figure.update_layout(annotations=notes)
     return figure

@@ -14,7 +14,7 @@ import html
 import importlib.resources
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,11 @@ MOST_ROWS = 100  # of a table of the page
 _MEMBERS = ("nodes", "jobs", "timeline", "queues", "queue_timeline")
 #: Columns of Python's tables that files leave out: they follow from others.
 _FOLLOWING = {"wait", "jct", "running", "lost", "gpu_seconds", "lost_gpu_seconds", "distance", "came"}
+#: Lists of documents, their names in Python, and their columns.
+_LISTS = {
+    "queues_within_quota": ("quota_claims", ("queue", "quota", "claims", "first", "longest", "total", "open")),
+    "idle_while_fitting": ("idle_refusals", ("reason", "plugin", "gpu_hours")),
+}
 _NEEDED = {
     "nodes": ("node", "gpus"),
     "jobs": ("job", "queue", "gpus", "submit", "run_time", "start", "end"),
@@ -57,6 +62,9 @@ class Record:
     queues: Mapping[str, Any]
     queue_timeline: Mapping[str, Any]
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    quota_claims: Mapping[str, Any] = field(default_factory=dict)
+    idle_refusals: Mapping[str, Any] = field(default_factory=dict)
+    session_cpu: Mapping[str, float] = field(default_factory=dict)
 
 
 # ---- files -----------------------------------------------------------------------------------------------------------
@@ -65,6 +73,8 @@ class Record:
 def _column(values: Sequence[Any]) -> Any:
     if values and isinstance(values[0], str):
         return list(values)
+    if values and isinstance(values[0], bool):
+        return np.asarray(values, dtype=bool)
     return np.asarray([math.nan if v is None else v for v in values], dtype=np.float64)
 
 
@@ -111,14 +121,20 @@ def read(path: str | Path, label: str | None = None) -> Record:
     intervals["job"] = intervals["job"].astype(np.int64)
     intervals["node"] = intervals["node"].astype(np.int64)
     intervals["devices"] = np.asarray(masks, dtype=np.uint64)
+    lists = {
+        name: {c: _column([row[c] for row in document.get(key, ())]) for c in columns}
+        for key, (name, columns) in _LISTS.items()
+    }
     return Record(
         label=label or document.get("label") or path.stem,
         digest=str(document.get("digest", "")),
         end=float(details["end"]),
         metrics=_flat(document),
         intervals=intervals,
+        session_cpu=document.get("session_cpu", {}),
         parameters={k: document[k] for k in ("preset", "mode") if k in document} | document.get("parameters", {}),
         **tables,
+        **lists,
     )
 
 
@@ -126,6 +142,13 @@ def _plain(values: Any) -> list[Any]:
     """A column as JSON has it."""
     made = values.tolist() if hasattr(values, "tolist") else list(values)
     return [None if isinstance(v, float) and not math.isfinite(v) else v for v in made]
+
+
+def _rows(table: Mapping[str, Any], columns: Sequence[str]) -> list[dict[str, Any]]:
+    """A list of a document."""
+    if any(c not in table for c in columns):
+        return []
+    return [dict(zip(columns, row, strict=True)) for row in zip(*(_plain(table[c]) for c in columns), strict=True)]
 
 
 def save(run: Any, path: str | Path) -> None:
@@ -150,6 +173,8 @@ def save(run: Any, path: str | Path) -> None:
         "label": run.label,
         "digest": run.digest,
         **metrics,
+        **{key: _rows(getattr(run, name, {}), columns) for key, (name, columns) in _LISTS.items()},
+        "session_cpu": dict(getattr(run, "session_cpu", {})),
         "parameters": {k: v for k, v in run.parameters.items() if isinstance(v, (str, int, float, bool))},
         "details": {"end": float(run.end), "stays": stays, **details},
     }
@@ -215,11 +240,11 @@ def _time(seconds: float) -> str:
 def _sections_of(run: Any, prefix: str, behind: str) -> list[_Section]:
     from kaisched import plots
 
-    m, end = run.metrics, float(run.end)
+    m = run.metrics
     jobs, stays = run.jobs, run.intervals
     names, nodes = jobs["job"], run.nodes["node"]
     timeline = run.timeline
-    pieces = np.linspace(0, end, 13)
+    pieces = np.linspace(*plots.window_of(run), 13)
     at = np.searchsorted(np.asarray(timeline["time"]), pieces, side="right") - 1
     moments = [
         [float(t) / 3600, *(float(timeline[c][i]) for c in ("gpus_held", "gpus_wanted", "gpus_there", "gpus_fragmented"))]
@@ -232,8 +257,9 @@ def _sections_of(run: Any, prefix: str, behind: str) -> list[_Section]:
         _Section(
             f"{prefix}use",
             "GPUs in use" + behind,
-            f"{m['utilisation']:.1%} of the GPUs were in use over {_time(end)}. {m['fragmentation']:.1%} of those that were free "
-            f"were in pieces that jobs cannot use; {m['lost_gpu_hours']:.1f} of {m['gpu_hours']:.1f} GPU hours were lost.",
+            f"{m['utilisation']:.1%} of the GPUs were in use {_window_text(run)}. {m['fragmentation']:.1%} of those that were "
+            f"free were in pieces that jobs cannot use; {m['lost_gpu_hours']:.1f} of {m['gpu_hours']:.1f} GPU hours were lost"
+            f"{_gang_text(m)}.",
             plots.utilisation(run),
             ["hours", "held", "waited for", "there", "free in pieces too small"],
             moments,
@@ -268,7 +294,67 @@ def _sections_of(run: Any, prefix: str, behind: str) -> list[_Section]:
     ]
     if len(run.queues["queue"]) > 1:
         made.append(_queue_section(run, prefix, behind))
+    if len(run.idle_refusals.get("gpu_hours", ())) > 0:
+        made.append(_idle_section(run, prefix, behind))
     return made
+
+
+def _window_text(run: Any) -> str:
+    """Of which time the charts and the use of GPUs are."""
+    from kaisched import plots
+
+    begin, end = plots.window_of(run)
+    if "utilisation_of_span" not in run.metrics or (begin, end) == (0.0, float(run.end)):
+        return f"over {_time(float(run.end))}"
+    return (
+        f"from {_time(begin)} to {_time(end)}, the time from the first to the last moment at which more GPUs were asked for than there "
+        f"are ({run.metrics['utilisation_of_span']:.1%} over all {_time(float(run.end))})"
+    )
+
+
+def _gang_text(m: Mapping[str, float]) -> str:
+    held = m.get("stale_gang_gpu_hours", 0.0) + m.get("partial_gang_gpu_hours", 0.0)
+    return f", {held:.1f} of them held by gangs that could not go on" if held > 0 else ""
+
+
+def _idle_section(run: Any, prefix: str, behind: str) -> _Section:
+    from kaisched import plots
+
+    table = run.idle_refusals
+    rows: list[list[Any]] = [
+        [plots.refuser(str(r), str(p)), str(r), float(h)]
+        for r, p, h in zip(table["reason"], table["plugin"], table["gpu_hours"], strict=True)
+    ]
+    return _Section(
+        f"{prefix}idle",
+        "Idle while jobs fit" + behind,
+        f"{sum(r[2] for r in rows):.1f} GPU hours were idle while jobs waited that fit on these GPUs; {rows[0][0]} kept most of them "
+        f"waiting: {rows[0][2]:.1f} GPU hours.",
+        plots.idle(run),
+        ["refused by", "reason", "GPU hours"],
+        rows,
+    )
+
+
+def _quota_section(runs: Sequence[Any]) -> _Section:
+    from kaisched import plots
+
+    rows: list[list[Any]] = [
+        [r.label, str(c["queue"][i]), float(c["quota"][i]), int(c["claims"][i]), *(float(c[t][i]) / 3600 for t in ("first", "longest", "total"))]
+        for r in runs
+        for c in (r.quota_claims,)
+        for i in range(len(c["queue"]))
+    ]
+    most = max(rows, key=lambda row: row[5])
+    return _Section(
+        "quotas",
+        "How long queues waited within their quotas",
+        "A queue waits within its quota while a job of it waits whose GPUs, with those that the queue holds, are no more than the "
+        f"quota. {most[1]} waited longest, {_time(most[5] * 3600)} under {most[0]}.",
+        plots.quota_waits(runs),
+        ["policy", "queue", "quota", "times", "first (h)", "longest (h)", "total (h)"],
+        rows,
+    )
 
 
 def _queue_section(run: Any, prefix: str, behind: str) -> _Section:
@@ -301,16 +387,18 @@ def _sections(runs: Sequence[Any]) -> list[_Section]:
 
     made: list[_Section] = []
     if len(runs) > 1:
-        rows = [[r.label, *(plots.figure_text(k, float(r.metrics[k])) for k, _, _ in plots.COMPARED)] for r in runs]
+        shown = plots.compared(runs)
+        rows = [[r.label, *(plots.figure_text(k, float(r.metrics[k])) for k, _, _ in shown)] for r in runs]
         best = min(runs, key=lambda r: r.metrics["completion_mean"])
+        same = len({_time(r.metrics["completion_mean"]) for r in runs}) == 1
+        least = "under every policy" if same else f"with {best.label}, the least of {len(runs)}"
         made.append(
             _Section(
                 "comparison",
                 "Policies side by side",
-                f"Jobs took {_time(best.metrics['completion_mean'])} in the mean with {best.label}, the least of "
-                f"{len(runs)}. A star marks the best of each figure.",
+                f"Jobs took {_time(best.metrics['completion_mean'])} in the mean {least}. A star marks the best of each figure, unless all are equal.",
                 plots.comparison(runs),
-                ["policy", *(name for _, name, _ in plots.COMPARED)],
+                ["policy", *(name for _, name, _ in shown)],
                 rows,
             )
         )
@@ -329,6 +417,9 @@ def _sections(runs: Sequence[Any]) -> list[_Section]:
             rows,
         )
     )
+    with_quotas = [r for r in runs if len(r.quota_claims.get("queue", ())) > 0]
+    if with_quotas:
+        made.append(_quota_section(with_quotas))
     for i, r in enumerate(runs):
         made += _sections_of(r, f"r{i}-", f": {r.label}") if len(runs) > 1 else _sections_of(r, "", "")
     return made
@@ -342,9 +433,23 @@ def _cards(runs: Sequence[Any]) -> str:
             ("jobs ended", f"{m['ended']:,.0f} of {m['jobs']:,.0f}"),
             ("until the end, mean", _time(m["completion_mean"])),
             ("until the start, mean", _time(m["waiting_mean"])),
-            ("GPUs in use", f"{m['utilisation']:.1%}"),
+            ("GPUs in use while contended", f"{m['utilisation']:.1%}"),
             ("GPU hours", f"{m['gpu_hours']:,.1f}"),
+            ("of these lost", f"{m['lost_gpu_hours']:,.1f}"),
             ("jobs stopped", f"{m['evictions']:,.0f}"),
+        ]
+        more: tuple[tuple[str, str, Callable[[float], str]], ...] = (
+            ("restarts", "restarts", lambda v: f"{v:,.0f}"),
+            ("pods moved", "moves", lambda v: f"{v:,.0f}"),
+            ("starts withdrawn", "withdrawn_starts", lambda v: f"{v:,.0f}"),
+            ("GPU hours idle while jobs fit", "idle_fitting_gpu_hours", lambda v: f"{v:,.1f}"),
+            ("longest wait within a quota", "longest_quota_claim", _time),
+        )
+        facts += [(name, text(float(m[key]))) for name, key, text in more if key in m]
+        facts += [
+            (f"CPU time of a session, {name}", f"{r.session_cpu[key] * 1000:,.2f} ms")
+            for name, key in (("99 %", "p99"), ("longest", "most"))
+            if key in r.session_cpu
         ]
         cells = "".join(f"<div><dt>{html.escape(k)}</dt><dd>{html.escape(v)}</dd></div>" for k, v in facts)
         made.append(

@@ -23,6 +23,7 @@
 #include "io/added_rows.hpp"
 #include "io/cluster_input.hpp"
 #include "model/state.hpp"
+#include "simulation/cpu_clock.hpp"
 #include "simulation/distances.hpp"
 #include "simulation/intervals.hpp"
 #include "simulation/job_list.hpp"
@@ -81,6 +82,7 @@ told_play options_of(const py::dict& told) {
                 : estimates == "drawn" ? simulation::told_times::drawn
                                        : simulation::told_times::given;
   o.notes_changes = true;
+  o.cpu_clock = &simulation::thread_cpu_time;
   return made;
 }
 
@@ -190,6 +192,10 @@ py::dict job_columns(const simulation::workload& jobs, const run_result& run, co
   made["lost"] = seconds([](const job&, const job_outcome& o) { return seconds_of(o.lost); });
   made["gpu_seconds"] = seconds([](const job&, const job_outcome& o) { return gpu_seconds_of(o.gpu_time); });
   made["lost_gpu_seconds"] = seconds([](const job&, const job_outcome& o) { return gpu_seconds_of(o.lost_gpu_time); });
+  made["partial_gang_gpu_seconds"] =
+      seconds([](const job&, const job_outcome& o) { return gpu_seconds_of(o.partial_gpu_time); });
+  made["stale_gang_gpu_seconds"] =
+      seconds([](const job&, const job_outcome& o) { return gpu_seconds_of(o.stale_gpu_time); });
   made["starts"] = count(&job_outcome::starts);
   made["evictions"] = count(&job_outcome::evictions);
   made["failures"] = count(&job_outcome::failures);
@@ -282,6 +288,50 @@ py::dict queue_timeline_columns(const run_result& run) {
   return made;
 }
 
+py::dict quota_claim_columns(const run_result& run) {
+  using simulation::quota_claim;
+  const std::vector<quota_claim>& all = run.quota_claims;
+  const auto times = [&](std::int64_t quota_claim::* member) {
+    return array_of<double>(all, [&](const quota_claim& one) { return seconds_of(one.*member); });
+  };
+  py::list names;
+  for (const quota_claim& one : all) names.append(one.queue);
+  py::dict made;
+  made["queue"] = names;
+  made["quota"] = array_of<double>(all, [](const quota_claim& one) { return gpus_of(one.quota); });
+  made["claims"] =
+      array_of<std::int64_t>(all, [](const quota_claim& one) { return static_cast<std::int64_t>(one.claims); });
+  made["first"] = times(&quota_claim::first);
+  made["longest"] = times(&quota_claim::longest);
+  made["total"] = times(&quota_claim::total);
+  made["open"] = array_of<bool>(all, [](const quota_claim& one) { return one.is_open; });
+  return made;
+}
+
+py::dict idle_refusal_columns(const run_result& run) {
+  using simulation::idle_refusal;
+  py::list reasons;
+  py::list plugins;
+  for (const idle_refusal& one : run.idle_refusals) {
+    reasons.append(std::string(constraint_name(one.what)));
+    plugins.append(one.plugin);
+  }
+  py::dict made;
+  made["reason"] = reasons;
+  made["plugin"] = plugins;
+  made["gpu_hours"] =
+      array_of<double>(run.idle_refusals, [](const idle_refusal& one) { return gpu_seconds_of(one.gpu_time) / 3600; });
+  return made;
+}
+
+py::dict session_cpu_of(const run_result& run) {
+  const simulation::distribution times = simulation::distribution_of(run.session_cpu);
+  py::dict made;
+  made["p99"] = times.p99;
+  made["most"] = times.most;
+  return made;
+}
+
 void add_times(py::dict& to, const std::string& name, const simulation::distribution& of) {
   const auto set = [&](const char* what, auto value) { to[py::str(name + what)] = value; };
   set("_count", of.count);
@@ -302,7 +352,10 @@ py::dict metric_values(const simulation::metrics& m) {
   add_times(made, "completion", m.completion);
   add_times(made, "waiting", m.waiting);
   made["utilisation"] = m.utilisation;
+  made["utilisation_of_span"] = m.utilisation_of_span;
   made["utilisation_of_arrivals"] = m.utilisation_of_arrivals;
+  made["contended_from"] = m.contended_from;
+  made["contended_until"] = m.contended_until;
   made["fragmentation"] = m.fragmentation;
   made["idle_though_asked"] = m.idle_though_asked;
   made["gpu_hours"] = m.gpu_hours;
@@ -311,8 +364,16 @@ py::dict metric_values(const simulation::metrics& m) {
   made["peak_power"] = m.peak_power;
   made["fullest_feed"] = m.fullest_feed;
   made["lost_gpu_hours"] = m.lost_gpu_hours;
+  made["partial_gang_gpu_hours"] = m.partial_gang_gpu_hours;
+  made["stale_gang_gpu_hours"] = m.stale_gang_gpu_hours;
+  made["idle_fitting_gpu_hours"] = m.idle_fitting_gpu_hours;
   made["evictions"] = m.evictions;
   made["failures"] = m.failures;
+  made["restarts"] = m.restarts;
+  made["moves"] = m.moves;
+  made["withdrawn_starts"] = m.withdrawn_starts;
+  made["quota_claims"] = m.quota_claims;
+  made["longest_quota_claim"] = m.longest_quota_claim;
   made["topology_cost"] = m.topology_cost;
   made["worst_fairness"] = m.worst_fairness;
   made["unfair"] = m.unfair;
@@ -327,6 +388,8 @@ py::dict counts_of(const simulation::run_counts& c) {
   made["decisions"] = c.decisions;
   made["starts"] = c.starts;
   made["evictions"] = c.evictions;
+  made["moves"] = c.moves;
+  made["withdrawn"] = c.withdrawn;
   made["restless"] = c.restless;
   return made;
 }
@@ -378,6 +441,9 @@ py::dict simulate(const simulation::workload& jobs, const py_engine& with, const
   out["nodes"] = node_columns(made.first);
   out["queues"] = queue_columns(made.run);
   out["queue_timeline"] = queue_timeline_columns(made.run);
+  out["quota_claims"] = quota_claim_columns(made.run);
+  out["idle_refusals"] = idle_refusal_columns(made.run);
+  out["session_cpu"] = session_cpu_of(made.run);
   out["sessions"] = array_of<double>(made.run.sessions, &seconds_of);
   out["metrics"] = metric_values(made.figures);
   out["counts"] = counts_of(made.run.counts);

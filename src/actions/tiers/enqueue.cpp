@@ -27,7 +27,10 @@ std::vector<row> enqueue(session& of) {
     if (jobs == nullptr) continue;
     const row job = jobs->pop();
     auto& one = of.cluster().jobs[job];
-    if (!one.min_resources || of.may_enqueue(job)) {
+    const policy::tiers::plugin* const refuser = one.min_resources ? of.enqueue_refuser(job) : nullptr;
+    if (refuser != nullptr) {
+      one.kept_out_by = refuser->name();
+    } else {
       of.enqueued(job);
       one.phase = job_phase::inqueue;
       let_in.push_back(job);

@@ -151,6 +151,7 @@ class performer {
 void note_failures(work::core& c, const policy::tiers::session& of, const tiered_world& world) {
   for (policy::tiers::row job = 0; job < world.groups.size(); ++job) {
     const auto& one = of.cluster().jobs[job];
+    if (!one.kept_out_by.empty()) c.note_refusing_plugin(world.groups[job], one.kept_out_by);
     if (one.phase == policy::tiers::job_phase::pending || one.queue == policy::tiers::no_row) continue;
     const auto waits = std::ranges::find_if(one.tasks, [&](policy::tiers::row task) {
       const auto& about = of.cluster().tasks[task];
@@ -160,7 +161,10 @@ void note_failures(work::core& c, const policy::tiers::session& of, const tiered
     work::failure why;
     why.group = world.groups[job];
     why.pod = world.pods[*waits];
-    if (of.is_overused(one.queue) || !of.is_allocatable(one.queue, *waits)) {
+    const policy::tiers::plugin* refuser = of.overuse_caller(one.queue);
+    if (refuser == nullptr) refuser = of.allocation_refuser(one.queue, *waits);
+    if (refuser != nullptr) {
+      c.note_refusing_plugin(why.group, refuser->name());
       why.pod = no_row;
       why.what = constraint::plugin;
     }

@@ -41,27 +41,37 @@ session::session(cluster_state cluster, std::vector<tier> tiers)
 
 template <class Ask>
 bool session::all_agree(point at, const Ask& ask) const {
+  return first_objector(at, ask) == nullptr;
+}
+
+template <class Ask>
+const plugin* session::first_objector(point at, const Ask& ask) const {
   for (const tier& of : tiers_) {
     for (const placed_plugin& one : of) {
-      if (one.on.test(static_cast<std::size_t>(at)) && !ask(*one.does).value_or(true)) return false;
+      if (one.on.test(static_cast<std::size_t>(at)) && !ask(*one.does).value_or(true)) return one.does.get();
     }
   }
-  return true;
+  return nullptr;
 }
 
 template <class Ask>
 bool session::permitted(point at, const Ask& ask) const {
+  return first_rejecter(at, ask) == nullptr;
+}
+
+template <class Ask>
+const plugin* session::first_rejecter(point at, const Ask& ask) const {
   for (const tier& of : tiers_) {
     bool found = false;
     for (const placed_plugin& one : of) {
       if (!one.on.test(static_cast<std::size_t>(at))) continue;
       const std::optional<vote> said = ask(*one.does);
-      if (said == vote::reject) return false;
+      if (said == vote::reject) return one.does.get();
       found = found || said == vote::permit;
     }
-    if (found) return true;
+    if (found) return nullptr;
   }
-  return true;
+  return nullptr;
 }
 
 template <class Ask>
@@ -220,8 +230,8 @@ bool session::is_starving(row job) const {
   return false;
 }
 
-bool session::may_enqueue(row job) const {
-  return permitted(point::job_enqueued, [&](const plugin& of) { return of.may_enqueue(*this, job); });
+const plugin* session::enqueue_refuser(row job) const {
+  return first_rejecter(point::job_enqueued, [&](const plugin& of) { return of.may_enqueue(*this, job); });
 }
 
 void session::enqueued(row job) {
@@ -240,15 +250,15 @@ job_phase session::phase_at_end(row job) const {
   return phase_after(cluster_, cluster_.jobs[job], short_of_room);
 }
 
-bool session::is_overused(row queue) const {
-  return !all_agree(point::overused, [&](const plugin& of) -> answer {
+const plugin* session::overuse_caller(row queue) const {
+  return first_objector(point::overused, [&](const plugin& of) -> answer {
     const answer said = of.is_overused(*this, queue);
     return said ? answer(!*said) : std::nullopt;
   });
 }
 
-bool session::is_allocatable(row queue, row task) const {
-  return all_agree(point::allocatable, [&](const plugin& of) { return of.is_allocatable(*this, queue, task); });
+const plugin* session::allocation_refuser(row queue, row task) const {
+  return first_objector(point::allocatable, [&](const plugin& of) { return of.is_allocatable(*this, queue, task); });
 }
 
 bool session::is_preemptive(row queue, const std::vector<row>& tasks) const {

@@ -77,13 +77,19 @@ class session {
   [[nodiscard]] bool is_pipelined(row job) const;
   [[nodiscard]] bool is_pipelined(row job, const sub_job_state& sub_job) const;
   [[nodiscard]] bool is_starving(row job) const;
-  [[nodiscard]] bool may_enqueue(row job) const;
+  [[nodiscard]] bool may_enqueue(row job) const { return enqueue_refuser(job) == nullptr; }
+  /// The plug-in that does not let the job in; null: none.
+  [[nodiscard]] const plugin* enqueue_refuser(row job) const;
   void enqueued(row job);
   /// The phase that the job has once the session is closed.
   [[nodiscard]] job_phase phase_at_end(row job) const;
 
-  [[nodiscard]] bool is_overused(row queue) const;
-  [[nodiscard]] bool is_allocatable(row queue, row task) const;
+  [[nodiscard]] bool is_overused(row queue) const { return overuse_caller(queue) != nullptr; }
+  /// The plug-in that calls the queue overused; null: none.
+  [[nodiscard]] const plugin* overuse_caller(row queue) const;
+  [[nodiscard]] bool is_allocatable(row queue, row task) const { return allocation_refuser(queue, task) == nullptr; }
+  /// The plug-in that has no room for the task in the queue; null: none.
+  [[nodiscard]] const plugin* allocation_refuser(row queue, row task) const;
   [[nodiscard]] bool is_preemptive(row queue, const std::vector<row>& tasks) const;
   [[nodiscard]] std::vector<row> preemptable(row task, const std::vector<row>& candidates) const;
   [[nodiscard]] std::vector<row> reclaimable(row task, const std::vector<row>& candidates) const;
@@ -118,7 +124,11 @@ class session {
   template <class Ask>
   [[nodiscard]] bool all_agree(point at, const Ask& ask) const;
   template <class Ask>
+  [[nodiscard]] const plugin* first_objector(point at, const Ask& ask) const;
+  template <class Ask>
   [[nodiscard]] bool permitted(point at, const Ask& ask) const;
+  template <class Ask>
+  [[nodiscard]] const plugin* first_rejecter(point at, const Ask& ask) const;
   template <class Ask>
   [[nodiscard]] int first_order(point at, const Ask& ask) const;
   template <class Ask>

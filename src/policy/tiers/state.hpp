@@ -138,7 +138,8 @@ struct job_state {
   std::string allocated_domain;
   std::vector<row> tasks;
   std::vector<sub_job_state> sub_jobs;
-  std::set<row> unplaced;  ///< tasks that found no node in the attempt that goes on
+  std::set<row> unplaced;   ///< tasks that found no node in the attempt that goes on
+  std::string kept_out_by;  ///< the plug-in that did not let it in; empty: none did
 };
 
 /// A step on the way from the root to a queue.
