@@ -2,6 +2,7 @@
 
 #include <iterator>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "actions/victim_stream.hpp"
@@ -78,6 +79,37 @@ victim_builder::victim_builder(victim_search_state& kept, const victim_rules& ru
   for (node_row row = 0; !choosy_.empty() && row < feasible_.size(); ++row) {
     if (feasible_[row] != 0) satisfy(row);
   }
+  if (!c_.compat() && c_.has_predicates && !is_limited()) find_usable_nodes();
+}
+
+/// With the chunk some queue would hold more than its limit.
+bool victim_builder::is_limited() const {
+  if (!c_.has_proportion) return false;
+  const model::quota_vector asked = c_.chunk_request(waiting_);
+  for (queue_row q = c_.state().groups[waiting_].queue; q != no_row; q = (*c_.state().queues)[q].parent) {
+    for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
+      const std::int64_t limit = (*c_.state().queues)[q].limit[r];
+      if (asked[r] > 0 && limit != unlimited && (*c_.live.queue_allocated)[q][r] + asked[r] > limit) return true;
+    }
+  }
+  return false;
+}
+
+void victim_builder::find_usable_nodes() {
+  usable_.assign(c_.state().node_count(), 0);
+  std::set<class_row> classes;
+  for (const pod_row p : c_.partial.chunk) classes.insert(c_.state().pods[p].pod_class);
+  for (const class_row one : classes) {
+    for (node_row row = 0; row < c_.state().node_count(); ++row) {
+      if (usable_[row] == 0 && policy::node_verdict(c_.access, *c_.state().classes[one], row) == constraint::none)
+        usable_[row] = 1;
+    }
+  }
+}
+
+bool victim_builder::frees_nothing_usable(std::span<const pod_row> unit) const {
+  return !usable_.empty() &&
+         std::none_of(unit.begin(), unit.end(), [this](pod_row p) { return usable_[node_of(c_, p)] != 0; });
 }
 
 victim_builder::~victim_builder() {
@@ -300,6 +332,7 @@ result<bool> victim_builder::advance() {
   };
   if (const placed_pod& lone = kept_.lone_pods[group]; whole && lone.pod != no_row) {
     if (is_recorded(lone.pod) || budgets_refuse(c_, rules_, std::span(&lone.pod, 1))) return false;
+    if (frees_nothing_usable(std::span(&lone.pod, 1))) return false;
     offer(group, lone);
     return true;
   }
@@ -318,6 +351,7 @@ result<bool> victim_builder::advance() {
   if (std::vector<pod_row> rest = left_without(c_, pods, unit); !rest.empty()) {
     if (auto done = queue_.push(group, std::move(rest)); !done) return done.failure();
   }
+  if (frees_nothing_usable(unit)) return false;
   offer(group, unit);
   return true;
 }

@@ -124,6 +124,10 @@ class victim_builder {
   [[nodiscard]] std::uint32_t add_unit(group_row group, std::size_t pods);
 
   /// Pending pods that ask for certain nodes and have seen none yet.
+  /// `strict`: no pod of the chunk may use a node of the unit, and no limit of a queue is in the way (S23).
+  [[nodiscard]] bool frees_nothing_usable(std::span<const pod_row> unit) const;
+  void find_usable_nodes();
+  [[nodiscard]] bool is_limited() const;
   void satisfy(node_row row);
 
   [[nodiscard]] bool plausible() const { return choosy_.empty() && domains_.plausible() && nodes_large_enough(); }
@@ -152,6 +156,7 @@ class victim_builder {
   bool alone_on_nodes_ = true;  ///< no group of new victims is on several nodes
   std::int64_t needed_ = 0;
   std::pmr::vector<pod_row> choosy_;
+  std::vector<std::uint8_t> usable_;  ///< by node: some pod of the chunk may use it; empty: not looked at
   std::pmr::vector<node_row> freed_rows_;
   std::pmr::vector<node_row> touched_;
   bool orders_nodes_ = false;
