@@ -121,10 +121,14 @@ int replay(const replay_arguments& told, console& to) {
   std::string digests;
   json first;
   json differing = json::array();
+  json revisions;  // of the preset, where the recorded one is not kept
   const result<replayed> all = decide_again(*bytes, told.besides, [&](const decided_again& one, const io::recording&) {
     // With other options modes and presets, which are part of a digest, may differ where decisions do not.
     std::optional<std::size_t> at = one.difference();
-    if (!at && same_options && one.digest != one.recorded.digest) at = one.decisions.size();
+    const result<policy_options> now = preset(one.recorded.preset);
+    const bool is_kept = !now || now->preset == one.recorded.preset;
+    if (!is_kept) revisions = json{{"recorded", one.recorded.preset}, {"decided", now->preset}};
+    if (!at && same_options && is_kept && one.digest != one.recorded.digest) at = one.decisions.size();
     digests += fmt::format("{} {}\n", one.recorded.number, one.digest);
     if (!at) {
       ++equal;
@@ -154,12 +158,17 @@ int replay(const replay_arguments& told, console& to) {
       to.out().line("    recorded  " + first["recorded"].get<std::string>());
       to.out().line("    decided   " + first["decided"].get<std::string>());
     }
+    if (!revisions.is_null()) {
+      to.out().line(fmt::format("  recorded with preset {}, decided with {}, which decides otherwise in places: UPGRADING.md says in which",
+                                revisions["recorded"].get<std::string>(), revisions["decided"].get<std::string>()));
+    }
   }
   return to.finish(json{{"schema", "kaisched-replay/1"},
                         {"sessions", all->sessions},
                         {"equal", equal},
                         {"truncated", all->truncated},
                         {"first_difference", first},
+                        {"revisions", revisions},
                         {"differing", differing}},
                    equal == all->sessions ? exit_ok : exit_problems);
 }

@@ -7,8 +7,9 @@ import shlex
 import subprocess
 import time
 
-from support import PROGRAM, Case, kaisched, main
+from support import PROGRAM, SOURCE, Case, kaisched, main
 
+OLD_RECORDING = SOURCE / "tests/fuzz/corpus/fuzz_recording/three_jobs"
 JOBS = "job,submit,run_time,queue,gpus,priority\na,0,100,x,1,50\nb,30,50,x,1,80\nc,40,10,y,1,50\n"
 
 
@@ -199,6 +200,15 @@ class Play(Case):
             told = json.loads(self.ok("replay", path, "--json"))
             self.assertGreater(told["sessions"], 20)
             self.assertEqual(told["equal"], told["sessions"])
+
+    def test_a_recording_of_version_0_1(self):
+        """Its preset is decided by the revision that stands for it, with the actions that it had."""
+        told = json.loads(self.ok("replay", OLD_RECORDING, "--json"))
+        self.assertEqual(told["revisions"], {"recorded": "kai-0.17", "decided": "kai-0.17-r2"})
+        self.assertEqual((told["sessions"], told["equal"]), (4, 4))
+        self.assertIn("recorded with preset kai-0.17, decided with kai-0.17-r2", self.ok("replay", OLD_RECORDING))
+        path = self.recorded()
+        self.assertIsNone(json.loads(self.ok("replay", path, "--json"))["revisions"])
 
     def test_other_options(self):
         path, small = self.recorded("--actions", "allocate"), self.folder / "small.ks"
