@@ -83,7 +83,7 @@ constexpr std::string_view cell_parts =
     "topology";
 
 constexpr std::array options{
-    option_info{"action_steps", option_type::integer, "1000000", -1, 1e15, "",
+    option_info{"action_steps", option_type::integer, "500000", -1, 1e15, "",
                 "steps of all searches for victims of one action, counted like search_steps; -1: no limit"},
     option_info{"actions", option_type::list, "allocate,consolidation,reclaim,preempt,stalegangeviction", 0, 0, "",
                 "actions that a session runs, in order"},
@@ -261,10 +261,10 @@ constexpr std::array options{
                 "looked at"},
     option_info{"restrict_node_scheduling", option_type::boolean, "false", 0, 0, "",
                 "GPU pods need nodes labelled gpu-worker, other pods nodes labelled cpu-worker"},
-    option_info{"search_steps", option_type::integer, "20000", -1, 1e15, "",
+    option_info{"search_steps", option_type::integer, "10000", -1, 1e15, "",
                 "steps that a search for victims takes for one group: 10 for a set that is tried, 1 for each of its "
                 "pods and of those that wait, 1 for a set that is ruled out; -1: no limit"},
-    option_info{"session_steps", option_type::integer, "2000000", -1, 1e15, "",
+    option_info{"session_steps", option_type::integer, "1000000", -1, 1e15, "",
                 "the same for all searches of a session; actions share what is left alike; -1: no limit"},
     option_info{"set_aside.cpu", option_type::integer, "0", 0, 1e12, "",
                 "milli-cores that pods without GPUs leave on a node for each GPU that is free there"},
