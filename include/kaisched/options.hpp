@@ -139,7 +139,7 @@ struct policy_options {
   std::int64_t staleness_grace = 60'000'000'000;  ///< nanoseconds, where no group says otherwise; negative: for ever
   bool reclaim_moves = true;                      ///< victims of `reclaim` that find another place have lost nothing
   std::int64_t search_steps = 10'000;             ///< of a search for victims, per group; `unlimited`
-  std::int64_t action_steps = 500'000;           ///< of all searches for victims in one action; `unlimited`
+  std::int64_t action_steps = 500'000;            ///< of all searches for victims in one action; `unlimited`
   std::int64_t session_steps = 1'000'000;         ///< of all searches for victims in one session; `unlimited`
   std::int64_t topology_steps = 1000;             ///< domains tried for one chunk in strict; `unlimited`
   bool repartition_drain = false;                 ///< `repartition` may move pods out of the way

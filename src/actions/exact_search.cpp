@@ -41,12 +41,7 @@ std::map<node_row, std::int64_t> freed_by(const core& c, std::span<const victim_
 }  // namespace
 
 exact_search::exact_search(victim_search_state& kept, group_row waiting, const victim_rules& rules, domain_plan* plan)
-    : kept_(kept),
-      c_(kept.c),
-      waiting_(waiting),
-      rules_(rules),
-      plan_(plan),
-      trial_(kept.c, waiting, rules, plan) {
+    : kept_(kept), c_(kept.c), waiting_(waiting), rules_(rules), plan_(plan), trial_(kept.c, waiting, rules, plan) {
   std::map<std::int64_t, std::int64_t> requests;
   for (const pod_row p : c_.partial.chunk) ++requests[gpus_wanted(c_, p)];
   std::int64_t larger = 0;

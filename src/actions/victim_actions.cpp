@@ -196,8 +196,8 @@ std::vector<quota_vector> held_on_path(const core& c, group_row group) {
   return held;
 }
 
-/// With the chunk and the victims that have a place again no queue of the group holds more than before of what it is not
-/// entitled to.
+/// With the chunk and the victims that have a place again no queue of the group holds more than before of what it is
+/// not entitled to.
 bool stays_entitled(core& c, const scenario& what, const std::vector<quota_vector>& before) {
   quota_vector more = c.chunk_request(what.group);
   what.each_pod([&](pod_row p) {
@@ -301,7 +301,8 @@ class search_round {
     std::vector<group_row> had;
     if (cut) {
       had = searched_;
-      if (!is_new_) std::copy_if(groups.begin(), groups.end(), std::back_inserter(had), [&](group_row g) { return has_had(g); });
+      if (!is_new_)
+        std::copy_if(groups.begin(), groups.end(), std::back_inserter(had), [&](group_row g) { return has_had(g); });
       std::sort(had.begin(), had.end());
     }
     for (const group_row g : groups) {
@@ -406,7 +407,7 @@ class waiting_line {
   group_index index_;
   std::int64_t depth_;
   search_round& round_;
-  std::vector<group_row> later_;  ///< that have had their search in this round
+  std::vector<group_row> later_;       ///< that have had their search in this round
   std::vector<bool> waits_;            ///< by group
   std::optional<job_queue> in_order_;  ///< in `strict`, until something is decided
   std::vector<group_row> taken_;       ///< off it; the index does not know yet

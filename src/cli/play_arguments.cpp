@@ -84,14 +84,12 @@ result<simulation::simulation_options> options_of(const play_arguments& told) {
   return made;
 }
 
-result<cluster> make_cluster(const play_arguments& told, const simulation::workload& jobs,
-                             const policy_options& policy, simulation::simulation_options& options,
-                             std::vector<simulation::queue_share>& shares) {
+result<cluster> make_cluster(const play_arguments& told, const simulation::workload& jobs, const policy_options& policy,
+                             simulation::simulation_options& options, std::vector<simulation::queue_share>& shares) {
   if (!told.nodes.empty()) {
-    const result<io::cluster_input> made =
-        simulation::plain_cluster(told.nodes, jobs, options.queue, options.model_label,
-                                  told.equal_quotas && !told.one_queue, told.nodes_per_rack,
-                                  simulation::needs_cohort(policy));
+    const result<io::cluster_input> made = simulation::plain_cluster(
+        told.nodes, jobs, options.queue, options.model_label, told.equal_quotas && !told.one_queue, told.nodes_per_rack,
+        simulation::needs_cohort(policy));
     if (!made) return wrong_value("--nodes " + made.failure().message);
     return io::build_cluster(*made);
   }
@@ -129,7 +127,8 @@ void add_cluster_arguments(command& to, play_arguments& told) {
             "Equal nodes are in racks of so many, the one level of their topology; 0: no topology")
       .between(0, 1'000'000);
   to.option("--queue", &told.queue, any_value("NAME"), "Queue of jobs that name none (default)");
-  to.flag("--equal-quotas", told.equal_quotas, "Queues of equal nodes get an equal part of the GPUs as quota, under Kueue in one cohort");
+  to.flag("--equal-quotas", told.equal_quotas,
+          "Queues of equal nodes get an equal part of the GPUs as quota, under Kueue in one cohort");
   to.option("--gpus-per-node", &told.gpus_per_node, any_value("N"), "Most GPUs of a pod where a job says gpus_total")
       .between(1, max_devices_per_node);
 }

@@ -159,8 +159,9 @@ int replay(const replay_arguments& told, console& to) {
       to.out().line("    decided   " + first["decided"].get<std::string>());
     }
     if (!revisions.is_null()) {
-      to.out().line(fmt::format("  recorded with preset {}, decided with {}, which decides otherwise in places: UPGRADING.md says in which",
-                                revisions["recorded"].get<std::string>(), revisions["decided"].get<std::string>()));
+      to.out().line(fmt::format(
+          "  recorded with preset {}, decided with {}, which decides otherwise in places: UPGRADING.md says in which",
+          revisions["recorded"].get<std::string>(), revisions["decided"].get<std::string>()));
     }
   }
   return to.finish(json{{"schema", "kaisched-replay/1"},

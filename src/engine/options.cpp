@@ -51,8 +51,9 @@ constexpr std::array tier_bundles{
                 "allocate,preempt,reclaim,backfill",
                 "gang.at.preemptable=false,capacity.at.hierarchy=true,binpack.weight=10,"
                 "binpack.resources.nvidia.com/gpu=10"},
-    tier_bundle{"volcano-default-2026.08-r2", "priority+gang+conformance,overcommit+drf+predicates+proportion+nodeorder",
-                "enqueue,allocate,backfill", ""},
+    tier_bundle{"volcano-default-2026.08-r2",
+                "priority+gang+conformance,overcommit+drf+predicates+proportion+nodeorder", "enqueue,allocate,backfill",
+                ""},
 };
 
 /// Quotas decide who starts; nodes are chosen as kube-scheduler does, the emptiest first.

@@ -75,8 +75,8 @@ std::string_view constraint_name(constraint c) noexcept {
 
 std::string_view attempt_outcome_name(attempt_outcome o) noexcept {
   static constexpr std::array<std::string_view, 11> names{
-      "placed",      "delayed",  "not_preemptible", "over_share", "over_quota",
-      "like_failed", "obstacle", "too_few_gpus",    "no_victims", "no_solution", "cut"};
+      "placed",   "delayed",      "not_preemptible", "over_share",  "over_quota", "like_failed",
+      "obstacle", "too_few_gpus", "no_victims",      "no_solution", "cut"};
   return base::name_of_value(names, o, no_value);
 }
 

@@ -355,8 +355,8 @@ class core {
   /// The group has been evicted as often as the option `victims.most_evictions` allows: who makes room for others
   /// chooses no pods of it.
   [[nodiscard]] bool evicted_enough(group_row group) const;
-  /// With the option `evicted_groups.wait` the group was evicted, and no group has been created since: it makes no others
-  /// leave (EW1).
+  /// With the option `evicted_groups.wait` the group was evicted, and no group has been created since: it makes no
+  /// others leave (EW1).
   [[nodiscard]] bool waits_after_eviction(group_row group) const;
   /// What the group waits for before it may be tried; empty: nothing. As it was when the session was opened.
   [[nodiscard]] std::span<const model::open_dependency> open_dependencies(group_row group) const;
@@ -493,7 +493,7 @@ class core {
   effort search_effort;                    ///< that is left to searches for victims
   /// Column `searched` of groups, where this session changes it; see searched_of.
   std::map<group_row, std::int64_t> searched;
-  std::uint64_t withdrawn_starts = 0;      ///< that commits decided and later ones took back, where decisions are net
+  std::uint64_t withdrawn_starts = 0;  ///< that commits decided and later ones took back, where decisions are net
   std::vector<action_statistics> statistics;
   action_kind action = action_kind::none;
   std::uint32_t commits = 0;

@@ -164,7 +164,7 @@ struct job_outcome {
   /// Times that decisions stopped it: it had fewer pods than its gang then. A session that starts and stops it counts
   /// among `starts` and here, though it has not run.
   std::uint32_t evictions = 0;
-  std::uint32_t failures = 0;   ///< times that its nodes did
+  std::uint32_t failures = 0;  ///< times that its nodes did
   /// Of its nodes at the last start. 0: one node; 1: one domain of the lowest level of the topology; one more for each
   /// level, and one more beyond the widest one.
   std::uint32_t distance = 0;

@@ -430,7 +430,8 @@ trial victim_oracle::attempt(evicting action, std::size_t g, std::span<const vic
     }
   }
   std::sort(made.cost.starts.begin(), made.cost.starts.end());
-  made.accepted = action == evicting::preempt && !stays_entitled(g, made.lost) ? verdict::no : judge(action, g, made.lost);
+  made.accepted =
+      action == evicting::preempt && !stays_entitled(g, made.lost) ? verdict::no : judge(action, g, made.lost);
   made.states = std::move(s.states);
   return made;
 }

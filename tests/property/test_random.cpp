@@ -361,7 +361,8 @@ void forget_nominations(cluster& c, const snapshot& before) {
     const auto status = static_cast<pod_status>(before.state().live.pod_state[p]);
     if (!before.state().pods[p].live || status != pod_status::pipelined) continue;
     const node_row n = (*before.state().node_row_of_slot)[before.state().live.pod_node[p]];
-    waiting.add({std::string(before.pod_name(p)), static_cast<std::int64_t>(pod_status::pipelined), std::string(before.node_name(n))});
+    waiting.add({std::string(before.pod_name(p)), static_cast<std::int64_t>(pod_status::pipelined),
+                 std::string(before.node_name(n))});
   }
   got(c.apply(waiting));
 }

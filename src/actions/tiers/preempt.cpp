@@ -33,7 +33,8 @@ class preemption {
     std::map<row, std::vector<row>> by_queue;
     for (row job = 0; job < session_.cluster().jobs.size(); ++job) {
       const auto& one = session_.cluster().jobs[job];
-      if (!may_take(session_, job) || !one.evicts || !session_.is_starving(job) || policy::tiers::has_any_topology(one)) continue;
+      if (!may_take(session_, job) || !one.evicts || !session_.is_starving(job) || policy::tiers::has_any_topology(one))
+        continue;
       starving.push(job);
       by_queue[one.queue].push_back(job);
       tasks_.emplace(job, waiting_in_order(session_, job));

@@ -25,10 +25,9 @@ using scenario_text::value_kind;
 constexpr std::array<std::string_view, 10> verbs{"scenario", "rule",   "option", "now",    "run",
                                                  "apply",    "settle", "change", "remove", "expect"};
 constexpr std::array<std::string_view, 19> expectations{
-    "bind",          "pipeline",      "evict",  "move",   "migrate",    "repartition",
-    "unschedulable", "nothing",       "counts", "reason", "pod",        "queue",
-    "statistic",     "sharing_group", "digest", "error",  "quarantine", "outcome",
-    "attempt"};
+    "bind",    "pipeline", "evict",      "move",    "migrate", "repartition", "unschedulable",
+    "nothing", "counts",   "reason",     "pod",     "queue",   "statistic",   "sharing_group",
+    "digest",  "error",    "quarantine", "outcome", "attempt"};
 
 class parser {
  public:

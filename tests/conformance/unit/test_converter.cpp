@@ -168,11 +168,11 @@ TEST_CASE("plug-ins become parts in their order; those that were not opened or d
       {"name": "proportion", "arguments": {"kValue": "0.5"}}])");
   const auto options = kai_options(one, {"a", "b", "predicates", "proportion", "nodeplacement"});
   const std::vector<std::pair<std::string, std::string>> expected{
-      {"preset", "kai-0.17-r2"},      {"mode", "compat"},
-      {"actions", "allocate"},     {"parts", "b,a,nodeplacement,proportion"},
-      {"placement.gpu", "spread"}, {"placement.cpu", "binpack"},
-      {"proportion.k", "0.5"},     {"search_steps", "-1"},
-      {"action_steps", "-1"},      {"session_steps", "-1"},
+      {"preset", "kai-0.17-r2"},     {"mode", "compat"},
+      {"actions", "allocate"},       {"parts", "b,a,nodeplacement,proportion"},
+      {"placement.gpu", "spread"},   {"placement.cpu", "binpack"},
+      {"proportion.k", "0.5"},       {"search_steps", "-1"},
+      {"action_steps", "-1"},        {"session_steps", "-1"},
       {"queue_depth.allocate", "4"}, {"staleness_grace", "60"}};
   CHECK(options == expected);
   CHECK_THROWS_AS((void)kai_options(one, {"a", "predicates", "proportion", "nodeplacement"}), unsupported);
