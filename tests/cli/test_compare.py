@@ -40,7 +40,7 @@ class Compare(Case):
         file = self.file("cluster.json", json.dumps({"schema": "kaisched-cluster/1", "queue": [{"name": "q"}], "node": nodes, "pod_group": groups, "pod": pods}))
         told = json.loads(self.ok("compare", file, "--presets", "all", "--json"))
         self.assertEqual(told["schema"], "kaisched-compare-presets/1")
-        started = {one["preset"].rsplit("-", 1)[0]: one["pods_started"] for one in told["presets"]}
+        started = {one["preset"].rsplit("-", 2)[0]: one["pods_started"] for one in told["presets"]}
         self.assertEqual((started["kai"], started["volcano-ai"], started["kube-default"], started["volcano-default"]), (9, 9, 8, 8))
         self.assertEqual([one["job"] for one in told["disputed"]], ["large"])
         self.assertIn("kube-default-1.36-r2", told["disputed"][0]["waits"])

@@ -18,7 +18,7 @@ class Play(Case):
         return json.loads(self.ok("simulate", self.file("jobs.csv", JOBS), *words, "--json"))
 
     def test_figures(self):
-        told = self.figures("--nodes", "1x1")
+        told = self.figures("--nodes", "1x1", "--actions", "allocate")
         self.assertEqual(told["schema"], "kaisched-simulate/1")
         self.assertEqual((told["jobs"], told["ended"], told["never_started"]), (3, 3, 0))
         self.assertEqual(told["makespan"], 160)
@@ -26,7 +26,7 @@ class Play(Case):
         self.assertEqual(told["completion"]["most"], 120)
         self.assertEqual(len(told["timeline"]["gpus_held"]), 100)
         self.assertEqual(told["evictions"], 0)
-        again = self.figures("--nodes", "1x1")
+        again = self.figures("--nodes", "1x1", "--actions", "allocate")
         self.assertEqual(told.pop("seconds") * 0, again.pop("seconds") * 0)
         for one in (told, again):
             cpu = one.pop("session_cpu")
@@ -56,8 +56,8 @@ class Play(Case):
         self.assertEqual(self.figures(*preempting, "--checkpoints", "20s")["makespan"], 170)
         self.assertEqual(self.figures(*preempting, "--start-overhead", "1s")["makespan"], 164)
         self.assertEqual(self.figures(*preempting, "--grace", "2s")["waiting"]["most"], self.figures(*preempting)["waiting"]["most"] + 2)
-        self.assertEqual(self.figures("--nodes", "1x1", "--until", "45")["ended"], 0)
-        self.assertGreater(self.figures("--nodes", "1x1", "--period", "1m")["makespan"], 160)
+        self.assertEqual(self.figures("--nodes", "1x1", "--actions", "allocate", "--until", "45")["ended"], 0)
+        self.assertGreater(self.figures("--nodes", "1x1", "--actions", "allocate", "--period", "1m")["makespan"], 160)
 
     def test_who_loses_least_and_who_talks(self):
         late = self.file("late.csv", "job,submit,run_time,gpus,priority\nold,0,10h,1,50\nyoung,1h50m,10h,1,50\nurgent,2h5m,1h,1,90\n")
