@@ -51,8 +51,8 @@ class Updates(Case):
         self.assertRegex(lines[7], r"^  expect digest [0-9a-f]{64}# d$")
 
     def test_new_lines_are_indented_as_their_session(self):
-        decisions = ["expect bind train-0 n1 devices=[0,1] action=allocate commit=1", "expect bind train-1 n2 devices=[0,1] action=allocate commit=1"]
-        for run in ("  run # r\n", "  run \\\n      actions=allocate\n"):
+        decisions = ["expect bind train-0 n1 devices=[0,1] commit=1", "expect bind train-1 n2 devices=[0,1] commit=1"]
+        for run in ("  run actions=allocate # r\n", "  run \\\n      actions=allocate\n"):
             self.assertEqual(self.updated(CLUSTER + run), CLUSTER + run + "".join(f"  {d}\n" for d in decisions))
 
     def test_line_ends_stay(self):
