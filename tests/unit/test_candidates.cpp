@@ -111,7 +111,8 @@ TEST_CASE("the first of the table is where the pod was put, for every policy") {
     for (const std::string_view mode : {"strict", "compat"}) {
       for (const std::string_view placement : {"binpack", "spread"}) {
         engine with;
-        for (const auto& [option, value] : {std::pair{"mode", mode}, {"placement.gpu", placement}}) {
+        for (const auto& [option, value] :
+             {std::pair{"actions", std::string_view("allocate")}, {"mode", mode}, {"placement.gpu", placement}}) {
           REQUIRE(with.set(option, value).ok());
         }
         const session s = run(with, over);

@@ -321,24 +321,27 @@ TEST_CASE("dimensions of a delta that fails are forgotten") {
 
 TEST_CASE("expectations: all decisions in order, or none") {
   const std::string text(small_cluster);
-  CHECK(played(text + "run\nexpect bind train-0 n1\nexpect bind train-1 n2 devices=[0,1] commit=1\n").passed());
-  CHECK(findings_of(text + "run\nexpect bind train-0 n1\n") ==
+  CHECK(played(text + "run actions=allocate\nexpect bind train-0 n1\nexpect bind train-1 n2 devices=[0,1] commit=1\n")
+            .passed());
+  CHECK(findings_of(text + "run actions=allocate\nexpect bind train-0 n1\n") ==
         texts{"7:    found bind train-1 n2 devices=[0,1] commit=1"});
-  CHECK(findings_of(text + "run\nexpect bind train-1 n2\nexpect bind train-0 n1\n").size() == 4);
-  CHECK(findings_of(text + "run\nexpect bind train-0 n2\nexpect bind train-1 n2\n") ==
+  CHECK(findings_of(text + "run actions=allocate\nexpect bind train-1 n2\nexpect bind train-0 n1\n").size() == 4);
+  CHECK(findings_of(text + "run actions=allocate\nexpect bind train-0 n2\nexpect bind train-1 n2\n") ==
         texts{"7: expected bind train-0 n2", "7:    found bind train-0 n1 devices=[0,1] commit=1"});
-  CHECK(findings_of(text + "run\n").front() == "6: the session has no expectation");
-  CHECK(findings_of(text + "run\nexpect nothing\n").front() == "7: expected nothing");
-  CHECK(played(text + "run\nexpect counts bind=2\n").passed());
-  CHECK(findings_of(text + "run\nexpect counts bind=1 evict=0\n") ==
+  CHECK(findings_of(text + "run actions=allocate\n").front() == "6: the session has no expectation");
+  CHECK(findings_of(text + "run actions=allocate\nexpect nothing\n").front() == "7: expected nothing");
+  CHECK(played(text + "run actions=allocate\nexpect counts bind=2\n").passed());
+  CHECK(findings_of(text + "run actions=allocate\nexpect counts bind=1 evict=0\n") ==
         texts{"7: expected counts bind=1 evict=0, found counts bind=2 evict=0"});
-  CHECK(findings_of(text + "run\nexpect pod train-0 node=n2 status=binding\n") ==
+  CHECK(findings_of(text + "run actions=allocate\nexpect pod train-0 node=n2 status=binding\n") ==
         texts{"7: expected pod train-0 node=n2 status=binding, found pod train-0 node=n1 status=binding"});
-  CHECK(findings_of(text + "run\nexpect pod trian-0 node=n2\n") == texts{"7: there is no pod \"trian-0\""});
-  CHECK(findings_of(text + "run\nexpect queue team fair_sharre.gpu=2\n").front().find("did you mean \"fair_share\"") !=
-        std::string::npos);
-  CHECK(played(text +
-               "run\nexpect queue team fair_share.gpu=4 allocated.gpu=4\nexpect statistic allocate groups_placed=1\n")
+  CHECK(findings_of(text + "run actions=allocate\nexpect pod trian-0 node=n2\n") ==
+        texts{"7: there is no pod \"trian-0\""});
+  CHECK(findings_of(text + "run actions=allocate\nexpect queue team fair_sharre.gpu=2\n")
+            .front()
+            .find("did you mean \"fair_share\"") != std::string::npos);
+  CHECK(played(text + "run actions=allocate\nexpect queue team fair_share.gpu=4 allocated.gpu=4\nexpect statistic "
+                      "allocate groups_placed=1\n")
             .passed());
 }
 
@@ -402,14 +405,14 @@ TEST_CASE("the reasons of a group that waits") {
 
 TEST_CASE("renewal writes what was found, and nothing else") {
   const std::string text = std::string(small_cluster) +
-                           "run          # here\n"
+                           "run actions=allocate # here\n"
                            "  # why\n"
                            "  expect bind train-0 n2\n"
                            "  expect bind train-1 n2    # stays\n"
                            "\n"
                            "run actions=allocate\n"
                            "expect digest 00\n"
-                           "run\n";
+                           "run actions=allocate\n";
   const scenario_outcome before = played(text);
   CHECK_FALSE(before.passed());
   CHECK(before.unresolved.empty());
@@ -418,13 +421,14 @@ TEST_CASE("renewal writes what was found, and nothing else") {
   CHECK(after.updated == before.updated);
   CHECK(before.updated.find("  # why\n  expect bind train-0 n1 devices=[0,1] commit=1\n  expect bind train-1 n2    # "
                             "stays\n\nrun actions") != std::string::npos);
-  CHECK(before.updated.ends_with(
-      "run\nexpect bind train-0 n1 devices=[0,1] commit=1\nexpect bind train-1 n2 devices=[0,1] commit=1\n"));
+  CHECK(
+      before.updated.ends_with("run actions=allocate\nexpect bind train-0 n1 devices=[0,1] commit=1\nexpect bind "
+                               "train-1 n2 devices=[0,1] commit=1\n"));
   CHECK(before.updated.find("expect digest 00") == std::string::npos);
 }
 
 TEST_CASE("fields that no line has are told once, and their lines stay") {
-  const std::string text = std::string(small_cluster) + "run\nexpect bind train-0 n1 device=[0,1]\n";
+  const std::string text = std::string(small_cluster) + "run actions=allocate\nexpect bind train-0 n1 device=[0,1]\n";
   const std::string finding = "7: decision has no column \"device\"; did you mean \"devices\"?";
   CHECK(findings_of(text + "expect bind train-1 n2\n") == texts{finding});
   CHECK(played(text + "expect bind train-1 n2\n").updated == text + "expect bind train-1 n2\n");
@@ -432,7 +436,7 @@ TEST_CASE("fields that no line has are told once, and their lines stay") {
   const scenario_outcome apart = played(text + "expect bind train-1 n3\n");
   CHECK(apart.unresolved.size() == 1);
   CHECK(apart.updated == text + "expect bind train-1 n2 devices=[0,1] commit=1\n");
-  const std::string beside = std::string(small_cluster) + "run\nexpect bind train-0 n3 devices=x\n";
+  const std::string beside = std::string(small_cluster) + "run actions=allocate\nexpect bind train-0 n3 devices=x\n";
   CHECK(played(beside).updated == beside);
   CHECK(played(beside).unresolved.size() == played(beside).findings.size());
   CHECK(findings_of(beside) == texts{"7: devices: expected an integer, found \"x\"",
