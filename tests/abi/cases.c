@@ -297,6 +297,8 @@ static void results(void) {
   CHECK(table->rows == 5); /* one for each action */
   OK(kaisched_session_table(session, KAISCHED_TABLE_ATTEMPT, &table, NULL));
   CHECK(table->rows >= 1 && text_is(table, KAISCHED_ATTEMPT_COL_GROUP_NAME, 0, "b"));
+  OK(kaisched_session_table(session, KAISCHED_TABLE_POD_GROUP, &table, NULL)); /* no search was cut */
+  CHECK(table->rows == 0);
   kaisched_error err = KAISCHED_ERROR_INIT;
   EXPECT(KAISCHED_E_UNSUPPORTED, KAISCHED_FN_SESSION_TABLE, kaisched_session_table, session, KAISCHED_TABLE_POD,
          &table);
