@@ -140,15 +140,16 @@ TEST_CASE("GPUs that are idle while jobs that fit wait: beyond a limit") {
 }
 
 TEST_CASE("GPUs that are idle while jobs that fit wait: a plug-in that lets no more jobs in") {
-  // Two nodes of five GPUs, of which a and b hold three each. Overcommit lets in what asks for 12 GPUs in all: large,
-  // which wants four of one node, and y, which takes two. z would fit on the other two from 3 on, until a and b end.
+  // Two nodes of five GPUs, of which a and b hold three each. The queue has ten: with what runs and large, which wants
+  // four of one node, they are all spoken for. y would fit on a free one from 2 on, z on two of the other node from 3
+  // on.
   const sim::play what = play_of(
-      {{"a", 0, 100, 1, 3}, {"b", 0, 100, 1, 3}, {"large", 1, 10, 1, 4}, {"y", 2, 200, 1, 2}, {"z", 3, 10, 1, 2}});
+      {{"a", 0, 100, 1, 3}, {"b", 0, 100, 1, 3}, {"large", 1, 10, 1, 4}, {"y", 2, 200, 1, 1}, {"z", 3, 10, 1, 2}});
   const sim::run_result r = played(nodes_with({5, 5}), what, {}, engine_with({{"preset", "volcano-default"}}));
-  CHECK(at(r.jobs[3].first_start) == 2);
+  CHECK(at(r.jobs[3].first_start) == 100);
   CHECK(at(r.jobs[4].first_start) == 100);
   REQUIRE(r.idle_refusals.size() == 1);
-  CHECK(r.idle_refusals[0] == sim::idle_refusal{constraint::not_tried, "overcommit", 2 * 97 * gpu_second});
+  CHECK(r.idle_refusals[0] == sim::idle_refusal{constraint::not_tried, "proportion", (98 + 2 * 97) * gpu_second});
 }
 
 TEST_CASE("jobs that do not fit leave no GPU idle") {
