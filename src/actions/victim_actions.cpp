@@ -201,7 +201,7 @@ std::vector<quota_vector> held_on_path(const core& c, group_row group) {
 bool stays_entitled(core& c, const scenario& what, const std::vector<quota_vector>& before) {
   quota_vector more = c.chunk_request(what.group);
   what.each_pod([&](pod_row p) {
-    if (static_cast<pod_status>(c.live.pod_state[p]) != pod_status::releasing) return;
+    if (is_active(c, p)) return;  // it has a place again
     const quota_vector one = c.held(p);
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) more[r] -= one[r];
   });

@@ -47,6 +47,7 @@ struct arguments {
 /// The first session of a scenario.
 oracle::victim_report check_scenario(const std::string& text, const std::string& source) {
   policy_options options = must(preset("kai"));
+  options.actions = {"allocate"};  // unless the scenario says otherwise
   options.nomination_timeout = 0;  // the oracle knows claims of one session
   options.search_steps = options.action_steps = options.session_steps = unlimited;
   const auto take = [&](const io::scenario_settings& settings) {
