@@ -143,7 +143,7 @@ def test_charts_show_the_contended_window():
     assert (run.metrics["utilisation"], run.metrics["utilisation_of_span"]) == (1, pytest.approx(0.52))
     for draw in (plots.gantt, plots.utilisation):
         assert list(draw(run).layout.xaxis.range) == [15, 30]
-        assert [edge * plots.unit_of(1000).seconds for edge in draw(run, whole=True).layout.xaxis.range] == [0, 1000]
+        assert [edge * plots.unit_of(1000).seconds for edge in draw(run, whole=True).layout.xaxis.range] == pytest.approx([0, 1000])
 
 
 def test_waits_are_on_a_logarithmic_axis(run):

@@ -96,7 +96,7 @@ def test_each_method_is_asked(snapshot, tables):
             asked["close"] = True
 
     policy = All()
-    session = ks.Engine(policies=[policy]).run(snapshot, now=7)
+    session = ks.Engine(policies=[policy], actions=["allocate"]).run(snapshot, now=7)
     del session
     assert asked["open"] == (7, ["n1", "n2"], ["cpu", "memory", "gpu", "pods"])
     assert sorted(asked["order"]) == ["gang", "giant"] and asked["score"] > 0
@@ -110,7 +110,7 @@ def test_each_method_is_asked(snapshot, tables):
             asked["permit"] = (view.group_names([group]), sorted(view.pod_nodes(pods).tolist()))
             return False
 
-    session = ks.Engine(policies=[Shut()]).run(snapshot)
+    session = ks.Engine(policies=[Shut()], actions=["allocate"]).run(snapshot)
     assert asked["permit"] == (["gang"], [0, 1])
     assert "gang" in session.reasons["group_name"]
 

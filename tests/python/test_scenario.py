@@ -11,8 +11,8 @@ queue team
 pod_group train min_member=2
   pod train-[0-1] gpu=2
 run
-expect bind train-0 n1 devices=[0,1] commit=1
-expect bind train-1 n2 devices=[0,1] commit=1
+expect bind train-0 n1 devices=[0,1] action=allocate commit=1
+expect bind train-1 n2 devices=[0,1] action=allocate commit=1
 """
 
 
