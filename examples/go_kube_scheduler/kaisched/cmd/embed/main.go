@@ -80,7 +80,7 @@ func pods() kaisched.Table {
 }
 
 func run() error {
-	engine, err := kaisched.NewEngine(kaisched.Option{Name: "preset", Value: "kai"})
+	engine, err := kaisched.NewEngine(kaisched.Option{Name: "preset", Value: "kai"}, kaisched.Option{Name: "actions", Value: "allocate"})
 	if err != nil {
 		return err
 	}
