@@ -21,6 +21,7 @@ EXPLAIN, WHAT_IF, SIMULATE, SCALE, FEDERATE, GAPS = (
     for name in ("explain", "what-if", "simulate", "scale", "federate", "gaps")
 )
 EVICTING = "allocate,consolidation,reclaim,preempt"
+ALLOCATING = ["--actions", "allocate"]
 FEW_STEPS = ["--actions", EVICTING, "--set", "search_steps=1000"]  # seconds instead of minutes with sanitizers
 KINDS = {"node": "node", "queue": "queue", "pod_group": "group", "pod": "pod", "topology": "topology"}
 HAND_MADE = [  # scenarios and clusters that have what invented ones lack, with the actions to ask
@@ -147,8 +148,8 @@ class Outputs(Case):
 
     def test_invented_clusters(self):
         seen = set()
-        for seed, load, policy in [(1, "1.3", []), (2, "1.3", FEW_STEPS), (3, "0.7", ["--mode", "compat"]),
-                                   (4, "1.3", ["--mode", "compat", *FEW_STEPS]), (5, "1.3", ["--set", "language=zh"])]:
+        for seed, load, policy in [(1, "1.3", ALLOCATING), (2, "1.3", FEW_STEPS), (3, "0.7", ["--mode", "compat", *ALLOCATING]),
+                                   (4, "1.3", ["--mode", "compat", *FEW_STEPS]), (5, "1.3", ["--set", "language=zh", *ALLOCATING])]:
             path, decisions = self.folder / f"{seed}.json", self.folder / "decisions.json"
             self.ok("generate", path, "--gpus", "128", "--load", load, "--seed", seed, "-q")
             self.ok("run", path, *policy, "-q", "--decisions", decisions)
@@ -228,7 +229,7 @@ class Outputs(Case):
 
     def test_clusters_that_share_a_line(self):
         files = federation_files(self)
-        told = self.checked(FEDERATE, "federate", *files, twice=True)
+        told = self.checked(FEDERATE, "federate", *files, *ALLOCATING, twice=True)
         self.assertEqual({one["stage"] for one in told["placed"]}, {"starts", "offered"})
         self.assertEqual({one["verdict"] for wait in told["waits"] for one in wait["verdicts"]}, {"full", "label", "never", "not_wanted", "refused"})
         self.assertTrue(any(one["reasons"] for wait in told["waits"] for one in wait["verdicts"]))
