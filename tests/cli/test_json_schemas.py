@@ -257,7 +257,7 @@ def federation_files(case):
     rows.append('{"name": "apart-0", "group": "apart", "request": {"cpu": 1000}, "obstacle": "no volume"}')
     names = ", ".join(f'{{"name": "{g}", "queue": "q", "created": {i}}}' for i, g in enumerate(groups))
     jobs = case.file("jobs.json", f'{{"schema": "kaisched-cluster/1", "queue": [{{"name": "q"}}], "pod_group": [{names}], "pod": [{", ".join(rows)}]}}')
-    case.ok("federate", case.folder / "far.json", "--summary", case.folder / "known.json", "-q")
+    case.ok("federate", case.folder / "far.json", "--summary", case.folder / "known.json", *ALLOCATING, "-q")
     members = case.file("members.json", """{"schema": "kaisched-federation/1", "members": [{"name": "known", "labels": {"site": "far"}, "price": 9}],
         "groups": [{"name": "there", "required": {"site": "far"}}, {"name": "more", "required": {"site": "far"}}, {"name": "apart", "members": ["east", "west"]}]}""")
     return [case.folder / "east.json", case.folder / "west.json", "--known", case.folder / "known.json", "--jobs", jobs, "--members", members]
