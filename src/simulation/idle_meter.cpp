@@ -21,7 +21,7 @@ std::int64_t free_devices(const session_view& view, node_row n, std::int64_t fre
   return std::min(by_amount, count);
 }
 
-/// Pods without which the group cannot go on and that nobody has placed; none if it goes on, or waits for what is
+/// Pods without which the group cannot go on and that have no place; none if it goes on, or waits for what is
 /// coming free.
 std::vector<pod_row> lacking_pods(const session_access& a, group_row group) {
   const model::cluster_state& s = *a.state;

@@ -128,7 +128,7 @@ TEST_CASE("GPUs that are idle while jobs that fit wait: behind the head of the l
 }
 
 TEST_CASE("GPUs that are idle while jobs that fit wait: beyond a limit") {
-  // The queue may have one GPU. The free one is idle while b waits, from 5 to 20; then a is gone, and nobody waits.
+  // The queue may have one GPU. The free one is idle while b waits, from 5 to 20; then a is gone, and no job waits.
   cluster c = nodes_with({2});
   must(c.apply(rows(table_kind::queue, table_op::change, {"name", "limit"})
                    .add({"default", numbers{unlimited, unlimited, whole_device}})));

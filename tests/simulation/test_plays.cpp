@@ -170,7 +170,7 @@ TEST_CASE("a session a second decides as a session per change, where everything 
       j.min_pods = 0;
       j.run_time = std::max(j.run_time, second);  // who ends when it starts makes room at the same moment
     }
-    engine with;  // who is evicted goes at other moments where sessions follow at once
+    engine with;  // pods are evicted at other moments where sessions follow at once
     REQUIRE(with.set("actions", "allocate").ok());
     what.options.period = 0;
     const sim::run_result at_once = play(what, with);

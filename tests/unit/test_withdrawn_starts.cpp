@@ -71,7 +71,7 @@ TEST_CASE("a plug-in that does not let a job in is told by its name") {
   const std::vector<reason> why = held.reasons({&large, 1});
   REQUIRE_FALSE(why.empty());
   CHECK(why.front().group == large);
-  CHECK(why == held.reasons());  // nobody else waits
+  CHECK(why == held.reasons());  // no other group waits
 }
 
 }  // namespace of_test_withdrawn_starts
