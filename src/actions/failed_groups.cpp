@@ -267,8 +267,8 @@ failed_groups::failed_chunk failed_groups::chunk_of(group_row group) const {
 }
 
 bool failed_groups::is_at_least(const failed_chunk& larger, const failed_chunk& smaller) const {
-  // Who gains more by reclaiming may take more. And what preempts for more leaves less room for victims to return, which
-  // E5 counts.
+  // A group that gains more by reclaiming may take more. And what preempts for more leaves less room for victims to
+  // return, which E5 counts.
   const bool by_amount = c_.action == action_kind::reclaim || c_.action == action_kind::preempt;
   if (by_amount && larger.requests != smaller.requests) return false;
   return larger.priority <= smaller.priority && contains(larger.requests, smaller.requests);

@@ -293,13 +293,15 @@ class search_round {
 
   [[nodiscard]] bool has_had(group_row group) const { return (c_.searched_of(group) & bit_) != 0; }
   void note_searched(group_row group) { searched_.push_back(group); }
-  /// All groups have had their search: another round begins.
-  void begin_anew() { is_new_ = true; }
+  /// No steps are left: groups that come now are not searched for.
+  void note_cut() { is_cut_ = true; }
+  /// All groups have had their search: another round begins. After a cut this one goes on.
+  void begin_anew() { is_new_ = !is_cut_; }
 
-  /// What the groups of the action are told for the next session. `cut`: some have not been searched for to the end.
-  void finish(std::span<const group_row> groups, bool cut) const {
+  /// What the groups of the action are told for the next session.
+  void finish(std::span<const group_row> groups) const {
     std::vector<group_row> had;
-    if (cut) {
+    if (is_cut_) {
       had = searched_;
       if (!is_new_)
         std::copy_if(groups.begin(), groups.end(), std::back_inserter(had), [&](group_row g) { return has_had(g); });
@@ -317,6 +319,7 @@ class search_round {
   core& c_;
   std::int64_t bit_;
   bool is_new_ = false;
+  bool is_cut_ = false;
   std::vector<group_row> searched_;  ///< in this session
 };
 
@@ -458,7 +461,7 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
     if (!next) return next.failure();
     const group_row group = *next;
     if (group == no_row) {
-      round.finish(groups, is_cut);
+      round.finish(groups);
       return {};
     }
     told = {};
@@ -507,6 +510,7 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
     told.steps = static_cast<std::uint64_t>(c.search_effort.drawn_in_group());
     told.cut = c.search_effort.was_cut();
     is_cut = told.cut && c.search_effort.action_is_spent();
+    if (is_cut) round.note_cut();
     if (!is_cut || is_first) round.note_searched(group);
     if (over_budget.budget != no_row) told.budget = c.budget_name(over_budget.budget);
     if (*found == search_outcome::solved) {
