@@ -18,6 +18,7 @@
 #include "actions/victim_search.hpp"
 #include "policy/reclaim/reclaim_rules.hpp"
 #include "session/members.hpp"
+#include "session/repeated_checks.hpp"
 
 namespace kaisched::actions {
 
@@ -197,19 +198,25 @@ std::vector<quota_vector> held_on_path(const core& c, group_row group) {
 }
 
 /// With the chunk and the victims that have a place again no queue of the group holds more than before of what it is
-/// not entitled to.
+/// not entitled to, and a chunk that is larger than all that a queue is entitled to takes nothing of that: another
+/// queue could reclaim the chunk at any time, and not the pods that made room for it.
 bool stays_entitled(core& c, const scenario& what, const std::vector<quota_vector>& before) {
-  quota_vector more = c.chunk_request(what.group);
+  const quota_vector asked = c.chunk_request(what.group);
+  quota_vector lost{};
   what.each_pod([&](pod_row p) {
     if (is_active(c, p)) return;  // it has a place again
     const quota_vector one = c.held(p);
-    for (std::uint32_t r = 0; r < quota_dimensions; ++r) more[r] -= one[r];
+    for (std::uint32_t r = 0; r < quota_dimensions; ++r) lost[r] += one[r];
   });
   queue_row q = c.state().groups[what.group].queue;
   for (const quota_vector& held : before) {
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
+      if (asked[r] == 0) continue;
       const std::int64_t most = policy::reclaim::allocatable(c.exact_queues[q].shares[r]);
-      if (more[r] > 0 && !policy::reclaim::at_most(held[r] + more[r], most)) return false;
+      const std::int64_t left = held[r] - lost[r];
+      if (asked[r] > lost[r] && !policy::reclaim::at_most(left + asked[r], most)) return false;
+      if (lost[r] > 0 && !policy::reclaim::at_most(asked[r], most) && policy::reclaim::at_most(left + 1, most))
+        return false;
     }
     q = c.exact_queues[q].parent;
   }
@@ -423,6 +430,7 @@ result<search_outcome> look_for_victims([[maybe_unused]] core& c, victim_search&
   if (!hopeless) return hopeless.failure();
   if (!*hopeless) return search.find(group, rules);
 #ifdef KAISCHED_CHECKS
+  if (!work::is_repeated(c.statistics.back().groups_tried)) return search_outcome::failed;
   const eviction_attempt known = told;
   const action_statistics statistics = c.statistics.back();
   const std::uint64_t sets = c.sets_tried;

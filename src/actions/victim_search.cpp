@@ -20,6 +20,7 @@
 #include "actions/victim_search_state.hpp"
 #include "actions/victim_trial.hpp"
 #include "session/members.hpp"
+#include "session/repeated_checks.hpp"
 
 namespace kaisched::actions {
 
@@ -266,12 +267,13 @@ class search {
         count_set();
         c_.search_effort.draw(1);
 #ifdef KAISCHED_CHECKS
-        scenario ruled_out{group_, recorded_, {}};
-        chosen.make(from, ruled_out.potential);
-        return verify_hopeless(ruled_out, nodes);
-#else
-        return false;
+        if (work::is_repeated(c_.sets_tried)) {
+          scenario ruled_out{group_, recorded_, {}};
+          chosen.make(from, ruled_out.potential);
+          return verify_hopeless(ruled_out, nodes);
+        }
 #endif
+        return false;
       }
       scenario& what = kept_.simulated;
       what.group = group_;

@@ -7,6 +7,7 @@
 #include "session/change_ledger.hpp"
 #include "session/core.hpp"
 #include "session/members.hpp"
+#include "session/repeated_checks.hpp"
 
 namespace kaisched::work {
 
@@ -354,7 +355,7 @@ result<void> core::verify() {
 }
 
 std::string core::digest_for_checks() const {
-  if (!counts_again()) return {};
+  if (!counts_again() || !is_repeated(sets_tried)) return {};
   // An undo in KAI's books of shared devices and of claims is not always exact.
   if (!groups.is_open() && !(compat() && claims.used()) && state().pod_slots + state().node_count() <= small_cluster)
     return state_digest();

@@ -14,6 +14,8 @@ from termios import TIOCSWINSZ
 PROGRAM = os.environ.get("KAISCHED_PROGRAM", "kaisched")
 SOURCE = Path(__file__).resolve().parents[2]
 SHARED = Path(os.environ.get("KAISCHED_SHARED", SOURCE.parent / "shared"))
+# Of a build with sanitizers, where each session takes thirty times as long.
+FEW_CASES = "KAISCHED_FEW_CASES" in os.environ
 
 QUEUE = '"queue": [{"name": "q"}]'
 NODE = '"node": [{"name": "n", "capacity": {"cpu": 8000, "memory": 8000, "gpu": 2000, "pods": 10}}]'

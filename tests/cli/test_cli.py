@@ -6,7 +6,7 @@ import json
 import re
 import subprocess
 
-from support import NODE, PROGRAM, QUEUE, SHARED, SOURCE, Case, cluster, jobs, kaisched, main
+from support import FEW_CASES, NODE, PROGRAM, QUEUE, SHARED, SOURCE, Case, cluster, jobs, kaisched, main
 
 COMMANDS = ["demo", "run", "generate", "options", "schema", "version"]
 TIME = re.compile(r"\d+(\.\d+)? [mµ]?s\b")
@@ -311,13 +311,15 @@ class Run(Case):
 
 class Demo(Case):
     def test_two_runs_tell_the_same(self):
-        first = self.ok("demo")
-        self.assertEqual(TIME.sub("TIME", first), TIME.sub("TIME", self.ok("demo")))
+        size = ["--gpus", "256"] if FEW_CASES else []
+        first = self.ok("demo", *size)
+        self.assertEqual(TIME.sub("TIME", first), TIME.sub("TIME", self.ok("demo", *size)))
         for word in ["GPUs by queue", "GPUs in use by", "foundation", "wait", "digest "]:
             self.assertIn(word, first)
 
     def test_lines_have_a_hundred_columns_and_no_colours(self):
-        for arguments in [[], ["--gpus", "64"], ["--gpus", "16384"], ["--load", "0.5"]]:
+        large = [] if FEW_CASES else [[], ["--gpus", "16384"]]
+        for arguments in [*large, ["--gpus", "64"], ["--load", "0.5"]]:
             text = self.ok("demo", *arguments)
             self.assertNotIn("\x1b", text)
             for line in text.splitlines():
@@ -326,10 +328,10 @@ class Demo(Case):
 
     def test_the_cluster_as_a_file_is_decided_alike(self):
         path = self.folder / "c.json"
-        text = self.ok("demo", "--gpus", "512", "--out", path)
+        text = self.ok("demo", "--gpus", "128", "--out", path)
         digest = re.compile("^digest .*$", re.MULTILINE)
         self.assertEqual(digest.findall(text), digest.findall(self.ok("run", "--cluster", path)))
-        self.assertEqual(path.read_text(), self.ok("generate", "--gpus", "512", "--load", "1.3", "--out", "-"))
+        self.assertEqual(path.read_text(), self.ok("generate", "--gpus", "128", "--load", "1.3", "--out", "-"))
 
 
 class Openb(Case):
@@ -339,10 +341,10 @@ class Openb(Case):
             self.skipTest("shared data absent")
         pods = nodes.parent / "pods_default.csv"
         reports = []
-        for _ in range(2):
+        for _ in range(1 if FEW_CASES else 2):
             reports.append(json.loads(self.ok("run", "--openb-nodes", nodes, "--openb-pods", pods, "--json")))
             reports[-1].pop("seconds")
-        self.assertEqual(reports[0], reports[1])
+        self.assertEqual(reports[0], reports[-1])
         report = reports[0]
         self.assertEqual(report["cluster"], {"nodes": 1213, "pods": 8152, "jobs": 8152, "queues": 1, "left_out": 0})
         self.assertEqual(report["pods"]["started"] + report["pods"]["waiting"], 8152)

@@ -556,14 +556,17 @@ verdict victim_oracle::judge(evicting action, std::size_t g, const std::vector<s
   return action == evicting::preempt ? verdict::yes : judge_reclaim(g, lost);
 }
 
-/// E5
+/// E5 and E6
 bool victim_oracle::stays_entitled(std::size_t g, const std::vector<std::size_t>& lost) const {
-  quota_amounts more = request_of(chunk(g));
-  add(more, request_of(lost), -1);
+  const quota_amounts asked = request_of(chunk(g));
+  const quota_amounts gone = request_of(lost);
   for (const std::size_t q : path(w_.groups[g].queue)) {
     const quota_amounts most = entitlement(w_.queues[q], s_.queues[q]);
     for (std::size_t r = 0; r < quota_dimensions; ++r) {
-      if (more[r] > 0 && most[r] != unlimited && s_.queues[q].allocated[r] + more[r] > most[r]) return false;
+      if (most[r] == unlimited) continue;
+      const std::int64_t held = s_.queues[q].allocated[r];
+      if (asked[r] > gone[r] && held + asked[r] - gone[r] > most[r]) return false;
+      if (asked[r] > most[r] && std::min(held - gone[r], most[r]) < std::min(held, most[r])) return false;
     }
   }
   return true;
