@@ -187,11 +187,18 @@ class net_outcome {
     for (const decision& d : c_.decisions)
       places[d.commit] = places[d.commit] || (d.kind != decision_kind::evict && d.kind != decision_kind::move);
     std::map<std::uint32_t, std::uint32_t> joins;
-    for (auto at = places.rbegin(); at != places.rend(); ++at) {
-      if (at->second) continue;
-      const std::uint32_t later = who_took(at->first);
-      const auto further = joins.find(later);
-      if (later != at->first) joins[at->first] = further == joins.end() ? later : further->second;
+    const auto places_some = [&](std::uint32_t commit) {
+      const auto found = places.find(commit);
+      return found != places.end() && found->second;
+    };
+    for (const auto& [commit, does] : places) {
+      std::uint32_t taker = does ? commit : who_took(commit);
+      // What took the place may have lost it in turn.
+      for (std::uint32_t next = taker; !places_some(taker); taker = next) {
+        next = who_took(taker);
+        if (next == taker) break;
+      }
+      if (taker != commit) joins[commit] = taker;
     }
     if (joins.empty()) return;
     for (decision& d : c_.decisions) {
@@ -201,7 +208,7 @@ class net_outcome {
                      [](const decision& a, const decision& b) { return a.commit < b.commit; });
   }
 
-  /// The commit that took a place which this one had given, or itself.
+  /// The first later commit that took a place which this one had given, or itself.
   [[nodiscard]] std::uint32_t who_took(std::uint32_t commit) const {
     for (std::size_t i = 0; i < made_.size(); ++i) {
       const decision& d = made_[i];
