@@ -124,11 +124,23 @@ class net_outcome {
     const group_row group = c_.state().pods[chunk.front()].group;
     const bool starts = std::all_of(chunk.begin(), chunk.end(), [this](pod_row p) {
       const fate& of = fates_.at(p);
-      return c_.start_in_place(p, of.node, of.devices);
+      return c_.start_in_place(p, of.node, of.devices) && !is_beside(p, of);
     });
     if (starts && !must_wait_as_a_whole(c_, group)) return;
     c_.rollback(before);
     for (const pod_row p : chunk) c_.pipeline(p, fates_.at(p).node, fates_.at(p).devices);
+  }
+
+  /// The pod is not on the devices that were chosen for it, but on some that were chosen for a pod without a place yet.
+  [[nodiscard]] bool is_beside(pod_row p, const fate& of) const {
+    const auto mask = c_.live.pod_devices[p].mask;
+    if (mask == of.devices.mask) return false;
+    return std::any_of(fates_.begin(), fates_.end(), [&](const auto& other) {
+      const auto state = static_cast<pod_status>(c_.live.pod_state[other.first]);
+      const bool has_place = state == pod_status::allocated || state == pod_status::pipelined;
+      return !has_place && other.second.placed != none && other.second.node == of.node &&
+             (other.second.devices.mask & mask) != 0;
+    });
   }
 
   void tell() {

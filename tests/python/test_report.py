@@ -172,7 +172,7 @@ SIZES = {"phone": (390, 844), "desktop": (1280, 900)}
 def test_the_page_in_a_browser(browser, page, size, dark):
     width, height = SIZES[size]
     browser.open(page, width, height, dark)
-    assert browser.run("return document.querySelectorAll('section').length") == 10
+    assert browser.run("return document.querySelectorAll('section').length") == 11
     assert browser.run("return document.querySelectorAll('section .plot .main-svg').length") >= 10
     browser.run("for (const d of document.querySelectorAll('details')) d.open = true")
     assert browser.run("return document.documentElement.scrollWidth") <= width  # nothing to push aside
@@ -228,7 +228,7 @@ def test_clicks(browser, page):
                     ("Colours: auto", "Colours: as the system has them", False)]
 
     details = driver.find_elements(By.TAG_NAME, "details")
-    assert len(details) == 10
+    assert len(details) == 11
     for one in details:
         table = one.find_element(By.TAG_NAME, "table")
         assert not table.is_displayed()
