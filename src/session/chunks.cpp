@@ -105,7 +105,8 @@ bool core::fill_part(sub_group_row member, std::span<const std::int64_t> own) {
   std::int64_t filled = 0;
   if (info.is_set) {
     for (sub_group_row child = info.first_child; child != no_row; child = state().subs[child].next_sibling) {
-      filled += fill_part(child, own) ? 1 : 0;
+      // The reference takes a member that needs no pods for one that the part does not have.
+      filled += fill_part(child, own) || (!compat() && is_satisfied(*this, child)) ? 1 : 0;
     }
   } else {
     filled = own[i] + live.counts[member].active_allocated;
