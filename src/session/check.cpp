@@ -223,7 +223,11 @@ bool leaves_without_having_been_there(const core& c, pod_row p, std::uint32_t sl
   // Who moves may claim other devices of the node that it leaves.
   const bool had_claim = static_cast<pod_status>(c.live.pod_state[p]) == pod_status::releasing &&
                          c.live.pod_node[p] == slot && c.is_leaving(p);
-  return slot != no_row && (had_claim || !was_there);
+  const auto from_here = [&](const leaving_pod& one) { return one.pod == p && one.node == slot; };
+  const auto leaves_twice = [&] {  // the node, and its claim on it
+    return c.is_leaving(p) && std::count_if(c.leaving.begin(), c.leaving.end(), from_here) > 1;
+  };
+  return slot != no_row && (had_claim || !was_there || leaves_twice());
 }
 
 /// Claims made in the session count, those of earlier ones do not, and who had one and has lost it has given it back.

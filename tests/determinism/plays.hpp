@@ -37,7 +37,7 @@ struct input {
 /// The scale scenarios, invented clusters of several sizes and loads, and random ones with every feature.
 [[nodiscard]] std::vector<input> large_inputs();
 [[nodiscard]] input random_input(std::uint64_t seed);
-inline constexpr std::uint64_t random_inputs = 200;
+inline constexpr std::uint64_t random_inputs = 100;
 
 [[nodiscard]] cluster build(const std::vector<table>& tables);
 /// Modes and placements in turn; `number` counts on for ever.
