@@ -114,10 +114,11 @@ function(kaisched_add_executable target)
 endfunction()
 
 # kaisched_add_test(NAME <name> LABELS <label>... COMMAND <command>... [TIMEOUT <seconds>] [ENVIRONMENT <k=v>...]
-#                   [WORKING_DIRECTORY <dir>] [FAIL_ON <regex>...] [SERIAL])
-# Runs from the top of the source tree unless told otherwise. Labels choose tiers: see docs/testing.md.
+#                   [WORKING_DIRECTORY <dir>] [FAIL_ON <regex>...] [SERIAL] [COST <seconds>])
+# Runs from the top of the source tree unless told otherwise. Labels choose tiers: see docs/testing.md. Tests that take
+# long say so with COST: ctest starts them first, so that none is left to run alone at the end.
 function(kaisched_add_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "SERIAL" "NAME;TIMEOUT;WORKING_DIRECTORY" "LABELS;COMMAND;ENVIRONMENT;FAIL_ON")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "SERIAL" "NAME;TIMEOUT;WORKING_DIRECTORY;COST" "LABELS;COMMAND;ENVIRONMENT;FAIL_ON")
   if(NOT arg_NAME OR NOT arg_LABELS OR NOT arg_COMMAND OR arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "kaisched_add_test needs NAME, LABELS and COMMAND: ${ARGN}")
   endif()
@@ -130,6 +131,9 @@ function(kaisched_add_test)
   add_test(NAME ${arg_NAME} COMMAND ${arg_COMMAND} WORKING_DIRECTORY "${arg_WORKING_DIRECTORY}")
   set_tests_properties(${arg_NAME} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT}
     ENVIRONMENT "${arg_ENVIRONMENT}" RUN_SERIAL ${arg_SERIAL})
+  if(arg_COST)
+    set_tests_properties(${arg_NAME} PROPERTIES COST ${arg_COST})
+  endif()
   if(arg_FAIL_ON)
     set_tests_properties(${arg_NAME} PROPERTIES FAIL_REGULAR_EXPRESSION "${arg_FAIL_ON}")
   endif()
