@@ -104,31 +104,49 @@ class net_outcome {
     }
   }
 
-  /// Pods of a group that one commit has put on what comes free start if all of it is free now.
+  /// Pods of a group that one commit has put on what comes free start if all of it is free now. First those whose own
+  /// devices are free, so that no other pod takes these.
   void place_chunks() {
-    std::vector<pod_row> chunk;
-    for (std::size_t i = 0; i < made_.size(); ++i) {
-      const decision& d = made_[i];
-      const bool waits = d.kind == decision_kind::pipeline || d.kind == decision_kind::move;
-      if (waits && fates_.at(d.pod).placed == i) chunk.push_back(d.pod);
-      const bool last = i + 1 == made_.size() || made_[i + 1].commit != d.commit || made_[i + 1].group != d.group;
-      if (!last) continue;
-      place(chunk);
-      chunk.clear();
+    std::vector<std::vector<pod_row>> waiting;
+    for (std::vector<pod_row>& chunk : chunks()) {
+      const bool has_devices =
+          std::all_of(chunk.begin(), chunk.end(), [this](pod_row p) { return fates_.at(p).devices.mask != 0; });
+      const auto on_its_own = [this](pod_row p, const fate& of) {
+        return c_.live.pod_devices[p].mask == of.devices.mask;
+      };
+      if (!has_devices || !start(chunk, on_its_own)) waiting.push_back(std::move(chunk));
+    }
+    for (const std::vector<pod_row>& chunk : waiting) {
+      if (start(chunk, [this](pod_row p, const fate& of) { return !is_beside(p, of); })) continue;
+      for (const pod_row p : chunk) c_.pipeline(p, fates_.at(p).node, fates_.at(p).devices);
     }
   }
 
-  void place(const std::vector<pod_row>& chunk) {
-    if (chunk.empty()) return;
+  [[nodiscard]] std::vector<std::vector<pod_row>> chunks() const {
+    std::vector<std::vector<pod_row>> all(1);
+    for (std::size_t i = 0; i < made_.size(); ++i) {
+      const decision& d = made_[i];
+      const bool waits = d.kind == decision_kind::pipeline || d.kind == decision_kind::move;
+      if (waits && fates_.at(d.pod).placed == i) all.back().push_back(d.pod);
+      const bool last = i + 1 == made_.size() || made_[i + 1].commit != d.commit || made_[i + 1].group != d.group;
+      if (last && !all.back().empty()) all.emplace_back();
+    }
+    all.pop_back();
+    return all;
+  }
+
+  /// All pods, or none if one has no room now or stands where it may not.
+  template <class MayStand>
+  bool start(const std::vector<pod_row>& chunk, const MayStand& may_stand) {
     const std::uint32_t before = c_.depth();
     const group_row group = c_.state().pods[chunk.front()].group;
-    const bool starts = std::all_of(chunk.begin(), chunk.end(), [this](pod_row p) {
+    const bool starts = std::all_of(chunk.begin(), chunk.end(), [&](pod_row p) {
       const fate& of = fates_.at(p);
-      return c_.start_in_place(p, of.node, of.devices) && !is_beside(p, of);
+      return c_.start_in_place(p, of.node, of.devices) && may_stand(p, of);
     });
-    if (starts && !must_wait_as_a_whole(c_, group)) return;
+    if (starts && !must_wait_as_a_whole(c_, group)) return true;
     c_.rollback(before);
-    for (const pod_row p : chunk) c_.pipeline(p, fates_.at(p).node, fates_.at(p).devices);
+    return false;
   }
 
   /// The pod is not on the devices that were chosen for it, but on some that were chosen for a pod without a place yet.
