@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "actions/placement.hpp"
+#include "actions/victim_trial.hpp"
 #include "actions/victim_units.hpp"
 #include "session/members.hpp"
 
