@@ -19,11 +19,18 @@ from test_server import KAISCHED, TOKEN, ServedCase
 MAP = "kube-system/kaisched-usage"
 
 
+def had(part, hours):
+    """Amounts as the map has them: in milliseconds, of the GPUs of one node."""
+    return f"0:0,0,{8 * part * hours * 3600e3:.8g}"
+
+
 def history(gpu, hours=1):
-    """A map in which queues have had parts of the GPUs in the last hours."""
+    """A map in which queues have had parts of the GPUs in the last hours: long enough for what the test itself takes to
+    change nothing of it, however slow the machine is."""
     until = int(time.time() * 1000)
-    lines = [f"kaisched-usage/1\nuntil {until}\nslot {until - int(hours * 3600e3)} {until} 1,1,1000"]
-    lines += [f"queue {name} 0:0,0,{part * 1000:g}" for name, part in gpu.items()]
+    length = int(hours * 3600e3)
+    lines = [f"kaisched-usage/1\nuntil {until}\nslot {until - length} {until} 1,1,{8 * length}"]
+    lines += [f"queue {name} {had(part, hours)}" for name, part in gpu.items()]
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"namespace": "kube-system", "name": "kaisched-usage"},
             "data": {"usage": "\n".join(lines) + "\n"}}  # fmt: skip
 
@@ -51,11 +58,13 @@ class UsageCase(ServedCase):
         found = api.get("configmaps", MAP)
         return found["data"]["usage"] if found else ""
 
-    def told_part(self, api, name):
-        """The part of all GPUs that a queue has had, as it is kept."""
+    def told_part(self, api, name, seconds=0):
+        """The part of all GPUs that a queue has had, as it is kept; 0 until so many seconds of all GPUs are told."""
         gpus = lambda lines: sum(float(amounts.split(",")[2]) for amounts in lines)  # noqa: E731
         told = self.told(api)
         whole = gpus(re.findall(r"^slot \d+ \d+ (\S+)", told, re.M))
+        if whole < 8e3 * seconds:
+            return 0
         of_queue = re.search(rf"^queue {name} (.+)", told, re.M)
         return gpus(re.findall(r"\d+:(\S+)", of_queue[1])) / whole if of_queue else 0
 
@@ -135,7 +144,7 @@ class Shares(UsageCase):
                 self.add_gang(api, f"first{i}", "a", 1)
             process = self.start(api, self.RUNS + SHORT_LEASE)
             self.assert_until(api, lambda: all(api.pods().values()))
-            self.assert_until(api, lambda: self.told_part(api, "a") > 0.6)
+            self.assert_until(api, lambda: self.told_part(api, "a", seconds=4) > 0.6)  # the wait below counts less
             process.kill()
             process.wait()
             for i in range(8):
@@ -242,11 +251,12 @@ class Keeping(UsageCase):
             self.two_tenants(api, pods=0)
             self.start(api, self.RUNS)
             self.assert_until(api, lambda: self.told(api))
+            past = "queue b " + had(0.75, 1000)
             api.put("configmaps", history({"b": 0.75}, hours=1000))
             self.assert_until(api, lambda: f"configmap {MAP}: somebody else has written it; going on from there" in self.log())
-            self.assert_until(api, lambda: "queue b 0:0,0,750" in self.told(api) and len(self.told(api).split("slot")) > 2)
+            self.assert_until(api, lambda: past in self.told(api) and len(self.told(api).split("slot")) > 2)
             api.delete("configmaps", MAP)  # it is made again
-            self.assert_until(api, lambda: "queue b 0:0,0,750" in self.told(api))
+            self.assert_until(api, lambda: past in self.told(api))
 
     def test_it_is_written_at_the_end_and_not_too_often(self):
         with FakeApi() as api:
