@@ -17,8 +17,6 @@ namespace {
 using work::core;
 using work::node_set;
 
-/// So many times at which reservations of nodes begin or are over are looked at: they may come again for ever.
-constexpr std::size_t most_changes = 64;
 constexpr std::int64_t for_ever = std::numeric_limits<std::int64_t>::max();
 
 bool is_subset(const node_set& of, const node_set& all) {
@@ -256,7 +254,7 @@ result<void> node_promises::add(group_row group) {
   std::int64_t start = c_.now;
   for (std::size_t changes = 0;; ++changes) {
     std::int64_t change = next_change(start, end_of(group, start));
-    if (c_.reservations.used() && changes < most_changes) {
+    if (c_.reservations.used() && changes < most_reservation_changes) {
       const std::int64_t reserved = c_.reservations.next_change(start);
       if (reserved != unset && (change == unset || reserved < change)) change = reserved;
     }

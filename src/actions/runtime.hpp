@@ -3,6 +3,7 @@
 /// How long groups may run, and how long they wait after they were evicted.
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
@@ -23,6 +24,9 @@ namespace kaisched::actions {
 
 /// The time until then, at most the longest that there is; 0 if it is past.
 [[nodiscard]] std::int64_t time_until(const work::core& c, std::int64_t then);
+
+/// The most times at which reservations of nodes begin or end that one search looks at: they may repeat for ever.
+inline constexpr std::size_t most_reservation_changes = 64;
 
 /// How long a group waits after an eviction.
 struct requeue_delay {

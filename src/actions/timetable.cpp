@@ -23,9 +23,6 @@ void finish(core& c, group_row group) {
   }
 }
 
-/// So many times at which reservations of nodes begin or are over are looked at: they may come again for ever.
-constexpr std::size_t most_changes = 64;
-
 /// Places the group in the statement. Nodes may be reserved for others: the time counts.
 result<bool> place(core& c, group_row group, std::int64_t when) {
   if (when != unset) c.reservations.look_at(group, when);
@@ -80,7 +77,7 @@ class course {
       steps_.push_back({one.end, one.group, false, one.devices});
     }
     std::int64_t change = c_.reservations.used() ? c_.reservations.next_change(c_.now) : unset;
-    for (std::size_t i = 0; i < most_changes && change != unset; ++i) {
+    for (std::size_t i = 0; i < most_reservation_changes && change != unset; ++i) {
       steps_.push_back({change, no_row, false, 0});
       change = c_.reservations.next_change(change);
     }

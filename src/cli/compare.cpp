@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <kaisched/version.hpp>
@@ -234,6 +235,12 @@ void print_figures(const terminal& out, const std::vector<competitor>& all) {
                              {"Jain", [](const metrics& m) { return fmt::format("{:.3f}", m.jain); }},
                              {"share error", [](const metrics& m) { return share_words(m.share_error); }}}});
   print_quotas(out, all);
+  if (std::any_of(all.begin(), all.end(), [](const competitor& one) { return !one.run.unread.empty(); })) {
+    print_section(out, "What a policy does not look at");
+    for (const competitor& one : all) {
+      if (!one.run.unread.empty()) out.line(fmt::format("  {}: {}", one.name, fmt::join(one.run.unread, ", ")));
+    }
+  }
   print_section(out, "CPU time of a session");
   std::size_t widest = 6;
   for (const competitor& one : all) widest = std::max(widest, one.name.size());

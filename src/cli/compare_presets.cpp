@@ -20,6 +20,7 @@
 #include "cli/outcome.hpp"
 #include "cli/policy_arguments.hpp"
 #include "cli/progress.hpp"
+#include "policy/column_readers.hpp"
 
 namespace kaisched::cli {
 
@@ -48,6 +49,7 @@ struct judged_preset {
   std::string name;
   decided run;
   std::set<group_row> waits;
+  std::vector<std::string> unread;  ///< columns of the cluster that the preset does not look at
 };
 
 /// Jobs that wait under some presets and not under others, in the order of the cluster.
@@ -79,6 +81,13 @@ void print(const terminal& out, const std::vector<judged_preset>& all, const sna
       line += pad_left(grouped(number), 10);
     out.line(line + pad_left(gpus_words(is.used.after[dim_gpu]), 10) + "  " + is.digest.substr(0, 8));
   }
+  if (std::any_of(all.begin(), all.end(), [](const judged_preset& one) { return !one.unread.empty(); })) {
+    print_section(out, "What a preset does not look at");
+    for (const judged_preset& one : all) {
+      if (!one.unread.empty())
+        out.line(fmt::format("  {}  {}", pad_right(one.name, widest), fmt::join(one.unread, ", ")));
+    }
+  }
   const auto jobs = disputed(all);
   if (jobs.empty()) return;
   print_section(out, "Who waits depends");
@@ -104,7 +113,8 @@ json json_of(const std::vector<judged_preset>& all, const snapshot& state) {
                                  {"pods_waiting", is.pods_waiting},
                                  {"jobs_waiting", is.jobs_waiting},
                                  {"gpus", is.used.after[dim_gpu]},
-                                 {"decide_seconds", is.decide_seconds}});
+                                 {"decide_seconds", is.decide_seconds},
+                                 {"unread", one.unread}});
   }
   for (const auto& [group, names] : disputed(all))
     report["disputed"].push_back({{"job", state.group_name(group)}, {"waits", names}});
@@ -136,7 +146,8 @@ int compare_presets(const std::string& file, const std::string& presets, std::si
     shown.skip(8 - std::min<std::size_t>(8, decide_steps(*with)));
     std::set<group_row> waits;
     for (const waiting_group& one : ran->figures.waiting_groups) waits.insert(one.group);
-    all.push_back({name, std::move(*ran), std::move(waits)});
+    all.push_back({name, std::move(*ran), std::move(waits),
+                   policy::unread_columns(with->options(), policy::told_columns(loaded->state.state()))});
   }
   shown.finish();
   if (to.shows_report()) {

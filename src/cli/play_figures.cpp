@@ -85,7 +85,7 @@ nlohmann::ordered_json lists_of(const simulation::run_result& run) {
                     {"plugin", one.plugin},
                     {"gpu_hours", static_cast<double>(one.gpu_time) / milli_ms_of_hour}});
   }
-  return {{"queues_within_quota", std::move(queues)}, {"idle_while_fitting", std::move(idle)}};
+  return {{"queues_within_quota", std::move(queues)}, {"idle_while_fitting", std::move(idle)}, {"unread", run.unread}};
 }
 
 nlohmann::ordered_json session_cpu_of(const simulation::run_result& run) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <kaisched/version.hpp>
@@ -120,6 +121,7 @@ void print_figures(const terminal& out, const metrics& m, const run_result& run,
     out.line(fmt::format("  idle while jobs fit   {} GPU hours: {}", hours_words(m.idle_fitting_gpu_hours),
                          idle_words(run)));
   }
+  if (!run.unread.empty()) out.line(fmt::format("  not looked at         {}", fmt::join(run.unread, ", ")));
   out.line(fmt::format("  GPU hours             {}, {} of them lost", hours_words(m.gpu_hours),
                        hours_words(m.lost_gpu_hours)));
   if (m.partial_gang_gpu_hours + m.stale_gang_gpu_hours > 0) {

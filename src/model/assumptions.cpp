@@ -12,11 +12,6 @@ namespace kaisched::model {
 
 namespace {
 
-entity_id id_of_pod(const cluster_state& s, pod_row p) { return {entity_kind::pod, s.pods[p].generation, p}; }
-entity_id id_of_group(const cluster_state& s, group_row g) {
-  return g == no_row ? entity_id{} : entity_id(entity_kind::pod_group, s.groups[g].generation, g);
-}
-
 bool is_live_pod(const cluster_state& s, entity_id pod) {
   return pod.slot() < s.pod_slots && s.pods[pod.slot()].live && id_of_pod(s, pod.slot()) == pod;
 }

@@ -9,14 +9,6 @@
 
 namespace kaisched::model {
 
-namespace {
-
-entity_id id_of_group(const cluster_state& s, group_row g) {
-  return {entity_kind::pod_group, s.groups[g].generation, g};
-}
-
-}  // namespace
-
 // ---- pod groups --------------------------------------------------------------------------------------------------
 
 result<void> edit::groups(const table_reader& t) {

@@ -181,7 +181,7 @@ result<void> edit::check_topology_users() {
                                base::shown(s_.group_names[g]) +
                                "' names: " + (topology == nullptr ? "the topology" : "a level of it");
       const std::uint32_t column = topology == nullptr ? no_row : std::uint32_t{col::topology_levels};
-      const entity_id id(entity_kind::pod_group, group.generation, g);
+      const entity_id id = id_of_group(s_, g);
       for (const auto& [name, place] : changed_topologies_) {
         if (name != ask->topology) continue;
         error why = fail_at(place, status::state, table_kind::topology, column, what, id);

@@ -97,7 +97,7 @@ result<void> edit::read_sub_group(const table_reader& t, std::uint64_t row, grou
     return t.fail(
         it == all.end() ? status::not_found : status::duplicate, row, col::sub_group_name,
         group_text(s_, g) + " has " + (it == all.end() ? "no" : "a") + " sub-group '" + base::shown(name) + "'",
-        entity_id(entity_kind::pod_group, s_.groups[g].generation, g));
+        id_of_group(s_, g));
   }
   if (t.op() == table_op::remove) {
     all.erase(it);
@@ -163,7 +163,7 @@ std::vector<sub_defect> edit::tree_defects(const table_reader& t, group_row g, c
   if (!defects.empty()) return defects;
   const auto add = [&](std::uint64_t row, status code, const std::string& what) {
     if (row == no_place) return;
-    const entity_id id(entity_kind::pod_group, s_.groups[g].generation, g);
+    const entity_id id = id_of_group(s_, g);
     defects.push_back({row,
                        t.fail(code, row, col::sub_group_parent,
                               group_text(s_, g) + ": the parents of its sub-groups form " + what, id),
@@ -218,7 +218,7 @@ void edit::find_loose_parts(const table_reader& t, group_row g, const std::vecto
       why = t.fail(status::not_found, row, col::sub_group_parent,
                    group_text(s_, g) + ", sub-group '" + base::shown(all[i].name) + "': there is no parent '" +
                        base::shown(all[i].parent) + "'",
-                   entity_id(entity_kind::pod_group, s_.groups[g].generation, g));
+                   id_of_group(s_, g));
     }
     defects.push_back({row, std::move(why), because_of_});
     if (all[i].row != no_place) loose.push_back(i);

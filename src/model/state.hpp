@@ -523,4 +523,12 @@ struct cluster_state : cluster_counts {
   cluster_state();
 };
 
+[[nodiscard]] inline entity_id id_of_pod(const cluster_state& s, pod_row p) {
+  return {entity_kind::pod, s.pods[p].generation, p};
+}
+/// An id of nothing if there is no such row.
+[[nodiscard]] inline entity_id id_of_group(const cluster_state& s, group_row g) {
+  return g == no_row ? entity_id{} : entity_id(entity_kind::pod_group, s.groups[g].generation, g);
+}
+
 }  // namespace kaisched::model

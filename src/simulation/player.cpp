@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "policy/column_readers.hpp"
 #include "policy/predicates/reservations.hpp"
 #include "simulation/input_check.hpp"
 
@@ -92,7 +93,34 @@ result<void> player::prepare() {
   if (auto named = name_devices(cluster_.take_snapshot()); !named) return named;
   const snapshot first = cluster_.take_snapshot();
   prepare_jobs(first.state());
-  return prepare_nodes(first);
+  if (auto done = prepare_nodes(first); !done) return done;
+  std::vector<policy::table_column> told = policy::told_columns(first.state());
+  for (const policy::table_column& column : columns_of_jobs()) told.push_back(column);
+  std::sort(told.begin(), told.end());
+  result_.unread = policy::unread_columns(engine_.options(), told);
+  return {};
+}
+
+std::vector<policy::table_column> player::columns_of_jobs() const {
+  std::vector<policy::table_column> columns;
+  const auto note = [&](std::uint32_t column, auto&& says) {
+    if (std::any_of(jobs_.begin(), jobs_.end(), says)) columns.push_back({table_kind::pod_group, column});
+  };
+  note(col::pod_group_priority, [&](const job& j) { return j.priority != jobs_.front().priority; });
+  note(col::pod_group_preemptible, [](const job& j) { return !j.preemptible; });
+  note(col::pod_group_deadline, [](const job& j) { return j.deadline != unknown_time; });
+  note(col::pod_group_min_member, [](const job& j) {
+    std::uint64_t pods = 0;
+    for (const pod_shape& shape : j.pods) pods += shape.count;
+    return j.min_pods == 0 ? pods > 1 : j.min_pods > 1;
+  });
+  note(col::pod_group_runtime_estimate, [&](const job& j) {
+    return options_.estimates != told_times::none &&
+           (options_.estimates != told_times::given || j.estimate != unknown_time);
+  });
+  if (!level_.empty()) columns.push_back({table_kind::pod_group, col::pod_group_preferred_level});
+  if (options_.usage_half_life > 0) columns.push_back({table_kind::queue, col::queue_usage});
+  return columns;
 }
 
 void player::prepare_jobs(const model::cluster_state& s) {

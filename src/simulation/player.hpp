@@ -14,6 +14,7 @@
 #include "base/sha256.hpp"
 #include "model/dependencies.hpp"
 #include "model/state.hpp"
+#include "policy/column_readers.hpp"
 #include "simulation/delta.hpp"
 #include "simulation/distances.hpp"
 #include "simulation/event_queue.hpp"
@@ -107,6 +108,8 @@ class player {
   result<void> prepare();
   void prepare_jobs(const model::cluster_state& s);
   result<void> prepare_nodes(const snapshot& first);
+  /// Columns that rows of jobs fill.
+  [[nodiscard]] std::vector<policy::table_column> columns_of_jobs() const;
   result<void> name_devices(const snapshot& first);
 
   // ---- time

@@ -288,6 +288,8 @@ struct run_result {
   std::vector<queue_sample> queue_timeline;  ///< likewise: one when something of a queue has changed
   std::vector<quota_claim> quota_claims;     ///< of queues of jobs that have a quota, by name
   std::vector<idle_refusal> idle_refusals;   ///< most first
+  /// Columns that the cluster or the workload fills and the policy does not look at, as `table.column`.
+  std::vector<std::string> unread;
   /// By session, nanoseconds of `simulation_options::cpu_clock`; empty without a clock. Differs from run to run.
   std::vector<std::int64_t> session_cpu;
   power_use power;

@@ -61,6 +61,16 @@ class Compare(Case):
         told = self.told("--nodes", "2x2", "--policies", ",".join(names))
         self.assertEqual([one["ended"] for one in told["policies"]], [4] * len(names))
 
+    def test_what_a_policy_does_not_look_at_is_named(self):
+        said = self.ok("compare", self.file("jobs.csv", JOBS), "--nodes", "1x2", "--equal-quotas", "--policies", "kai,kube-default")
+        self.assertRegex(said, r"What a policy does not look at\n  kai: pod_group\.runtime_estimate\n  kube-default: queue\.quota, pod_group\.runtime_estimate\n")
+        told = self.told("--nodes", "1x2", "--equal-quotas", "--estimates", "exact", "--policies", "kai,easy,hami")
+        self.assertEqual({one["policy"]: one["unread"] for one in told["policies"]},
+                         {"kai": ["pod_group.runtime_estimate"], "easy": [], "hami": ["queue.quota", "pod_group.runtime_estimate"]})
+        file = self.file("quotas.json", cluster(NODE, QUEUE))
+        ran = json.loads(self.ok("compare", file, "--presets", "kai,hami", "--json", "-q"))
+        self.assertTrue(all("unread" in one for one in ran["presets"]))
+
     def test_presets_are_policies(self):
         names = [word for word in self.ok("compare", "--presets", "all", self.file("empty.json", cluster(NODE, QUEUE))).split() if "-2" in word or "-1" in word or "-0" in word]
         self.assertIn("volcano-ai-2026.08-r2", names)

@@ -201,3 +201,9 @@ def test_names_of_policies():
     w = ks.Workload(TWO_JOBS)
     for name in known["name"]:
         assert ks.simulate(w, nodes="2x8", nodes_per_rack=1, policy=name, estimates="exact").metrics["ended"] == 3
+
+
+def test_columns_that_a_policy_does_not_look_at_are_named(workload):
+    knows, ignores = (ks.simulate(workload, nodes="4x8", policy=name, equal_quotas=True) for name in ("kai", "kube-default"))
+    assert "queue.quota" in ignores.unread
+    assert "queue.quota" not in knows.unread

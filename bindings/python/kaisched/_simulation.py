@@ -84,6 +84,9 @@ class Run:
     idle_refusals: Table
     """What kept jobs waiting that fit on free GPUs, most first: ``reason``, ``plugin`` (empty: the policy names none),
     ``gpu_hours``."""
+    unread: tuple[str, ...]
+    """Columns that the cluster or the workload fills and the policy does not look at, as ``table.column``: what it cannot
+    use."""
     session_cpu: dict[str, float]
     """CPU time of sessions in seconds, ``p99`` and ``most``. All else is the same in every run with the same
     arguments."""
@@ -117,6 +120,7 @@ class Run:
         self.queue_timeline = Table(played["queue_timeline"], "moment")
         self.quota_claims = Table(played["quota_claims"], "queue")
         self.idle_refusals = Table(played["idle_refusals"], "reason")
+        self.unread = tuple(played["unread"])
         self.session_cpu = dict(played["session_cpu"])
         self.sessions = played["sessions"]
         self.metrics = dict(played["metrics"])

@@ -443,6 +443,7 @@ py::dict simulate(const simulation::workload& jobs, const py_engine& with, const
   out["queue_timeline"] = queue_timeline_columns(made.run);
   out["quota_claims"] = quota_claim_columns(made.run);
   out["idle_refusals"] = idle_refusal_columns(made.run);
+  out["unread"] = made.run.unread;
   out["session_cpu"] = session_cpu_of(made.run);
   out["sessions"] = array_of<double>(made.run.sessions, &seconds_of);
   out["metrics"] = metric_values(made.figures);
