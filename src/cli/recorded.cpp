@@ -1,10 +1,13 @@
 #include "cli/recorded.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -120,6 +123,54 @@ result<std::string> session_as_scenario(const io::recorded_session& of, const sn
   *text += "\nrun\n";
   for (const std::string& line : expectations) *text += line + "\n";
   return text;
+}
+
+namespace {
+
+/// What the decisions of a session are about: texts in a total order.
+struct decided_pods {
+  std::set<std::string_view> starts;                            ///< pods
+  std::set<std::string_view> stops;                             ///< pods
+  std::set<std::pair<std::string_view, std::string_view>> all;  ///< what is decided of a pod, and where
+
+  explicit decided_pods(const std::vector<std::string>& lines) {
+    constexpr std::string_view front = "expect ";
+    for (std::string_view line : lines) {
+      if (line.starts_with(front)) line.remove_prefix(front.size());
+      const std::size_t verb_end = line.find(' ');
+      if (verb_end == std::string_view::npos) continue;  // nothing
+      const std::string_view verb = line.substr(0, verb_end);
+      const std::size_t pod_end = std::min(line.find(' ', verb_end + 1), line.size());
+      const std::string_view pod = line.substr(verb_end + 1, pod_end - verb_end - 1);
+      if (verb == "bind" || verb == "pipeline" || verb == "move") starts.insert(pod);
+      if (verb == "evict" || verb == "move") stops.insert(pod);
+      const std::size_t place_end = std::min({line.find(" action="), line.find(" commit="), line.size()});
+      all.emplace(verb, line.substr(verb_end + 1, place_end - verb_end - 1));
+    }
+  }
+  /// Pods that one session binds and stops.
+  [[nodiscard]] bool starts_and_stops() const {
+    return std::any_of(all.begin(), all.end(), [&](const auto& one) {
+      return one.first == "bind" && stops.contains(one.second.substr(0, one.second.find(' ')));
+    });
+  }
+};
+
+}  // namespace
+
+std::string_view name_of(changed_decisions kind) {
+  constexpr std::array names{"none", "withdrawn", "starts", "stops", "places", "order"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+changed_decisions changed_between(const std::vector<std::string>& recorded, const std::vector<std::string>& decided) {
+  if (recorded == decided) return changed_decisions::none;
+  const decided_pods before(recorded);
+  const decided_pods now(decided);
+  if (before.starts_and_stops() && !now.starts_and_stops()) return changed_decisions::withdrawn;
+  if (before.starts != now.starts) return changed_decisions::starts;
+  if (before.stops != now.stops) return changed_decisions::stops;
+  return before.all == now.all ? changed_decisions::order : changed_decisions::places;
 }
 
 result<replayed> decide_again(const std::string& bytes, const policy_arguments& besides,

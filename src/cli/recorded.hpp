@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <kaisched/engine.hpp>
@@ -41,6 +42,20 @@ class recording_file {
   result<void> push();
   std::unique_ptr<state> body_;
 };
+
+/// How decisions of a session differ from the recorded ones, the first that is true.
+enum class changed_decisions : std::uint8_t {
+  none,
+  withdrawn,  ///< recorded was the start and the stop of one pod, which is not decided now
+  starts,     ///< other pods start, or are promised a place
+  stops,      ///< the same pods start, and others are stopped or moved
+  places,     ///< the same pods, on other nodes or devices
+  order,      ///< the same, in another order or by another action
+};
+[[nodiscard]] std::string_view name_of(changed_decisions kind);
+/// @param recorded, decided as a scenario expects them
+[[nodiscard]] changed_decisions changed_between(const std::vector<std::string>& recorded,
+                                                const std::vector<std::string>& decided);
 
 /// A session of a recording that was decided once more.
 struct decided_again {

@@ -1,5 +1,7 @@
 // The command that decides recorded sessions again.
+#include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -109,6 +111,40 @@ result<bool> writes_session(const replay_arguments& told) {
   return true;
 }
 
+/// Sessions that differ, by how.
+using session_counts = std::array<std::int64_t, 6>;
+
+/// @param revised the recorded revision of the preset is not kept: what has changed from one to the next is told
+void print_changes(const terminal& out, const session_counts& by, bool revised) {
+  struct explained {
+    changed_decisions kind;
+    std::string_view what;
+    std::string_view why;
+  };
+  constexpr std::array all{
+      explained{changed_decisions::withdrawn, "no longer start and stop one pod", "decisions are net"},
+      explained{changed_decisions::starts, "start other pods",
+                "room that was freed is kept, and groups within the fair share of their queue start first"},
+      explained{changed_decisions::stops, "stop other pods", "those go that cost their owners least"},
+      explained{changed_decisions::places, "choose other nodes or devices", "what is kept for others is left alone"},
+      explained{changed_decisions::order, "decide the same in another order", ""},
+      explained{changed_decisions::none, "decide the same, with another digest", ""},
+  };
+  for (const explained& one : all) {
+    const std::int64_t sessions = by[static_cast<std::size_t>(one.kind)];
+    if (sessions == 0) continue;
+    out.line(fmt::format("  {:>6} {}{}", grouped(sessions), one.what,
+                         revised && !one.why.empty() ? fmt::format(": {}", one.why) : std::string()));
+  }
+}
+
+json json_of(const session_counts& by) {
+  json counts = json::object();
+  for (std::size_t kind = 0; kind < by.size(); ++kind)
+    counts[std::string(name_of(static_cast<changed_decisions>(kind)))] = by[kind];
+  return counts;
+}
+
 int replay(const replay_arguments& told, console& to) {
   const result<bool> single = writes_session(told);
   if (!single) return to.fail(single.failure(), exit_usage);
@@ -121,7 +157,8 @@ int replay(const replay_arguments& told, console& to) {
   std::string digests;
   json first;
   json differing = json::array();
-  json revisions;  // of the preset, where the recorded one is not kept
+  session_counts kinds{};  // sessions by what has changed
+  json revisions;          // of the preset, where the recorded one is not kept
   const result<replayed> all = decide_again(*bytes, told.besides, [&](const decided_again& one, const io::recording&) {
     // With other options modes and presets, which are part of a digest, may differ where decisions do not.
     std::optional<std::size_t> at = one.difference();
@@ -135,6 +172,7 @@ int replay(const replay_arguments& told, console& to) {
       return true;
     }
     differing.push_back(one.recorded.number);
+    ++kinds[static_cast<std::size_t>(changed_between(one.recorded.decisions, one.decisions))];
     if (first.is_null()) {
       first = json{{"session", one.recorded.number},
                    {"now", one.recorded.now},
@@ -158,6 +196,7 @@ int replay(const replay_arguments& told, console& to) {
       to.out().line("    recorded  " + first["recorded"].get<std::string>());
       to.out().line("    decided   " + first["decided"].get<std::string>());
     }
+    print_changes(to.out(), kinds, !revisions.is_null());
     if (!revisions.is_null()) {
       to.out().line(fmt::format(
           "  recorded with preset {}, decided with {}, which decides otherwise in places: UPGRADING.md says in which",
@@ -170,6 +209,7 @@ int replay(const replay_arguments& told, console& to) {
                         {"truncated", all->truncated},
                         {"first_difference", first},
                         {"revisions", revisions},
+                        {"changes", json_of(kinds)},
                         {"differing", differing}},
                    equal == all->sessions ? exit_ok : exit_problems);
 }

@@ -126,6 +126,23 @@ class Play(Case):
         self.assertIn("kaisched-recording/1", self.fails(2, "replay", self.file("jobs.csv", JOBS)))
         self.assertIn("not there", self.fails(2, "replay", self.folder / "not there"))
 
+    def test_what_changed_is_told_by_kind(self):
+        jobs, path = self.folder / "contended.csv", self.folder / "contended.kr"
+        self.ok("workload", "generate", jobs, "--jobs", "60", "--queues", "3", "--seed", "3", "--rate", "200", "-q")
+
+        def changes(*words):
+            told = json.loads(kaisched("replay", path, *words, "--json").stdout)
+            self.assertEqual(sum(told["changes"].values()), told["sessions"] - told["equal"])
+            return {kind for kind, sessions in told["changes"].items() if sessions}
+
+        self.ok("simulate", jobs, "--nodes", "2x8", "--equal-quotas", "--record", path, "-q")
+        self.assertEqual(changes(), set())
+        self.assertIn("places", changes("--placement", "spread"))
+        self.assertRegex(kaisched("replay", path, "--placement", "spread").stdout, r"\n +[0-9]+ choose other nodes or devices\n")
+        self.assertEqual(changes("--set", "actions=stalegangeviction"), {"starts"})
+        self.ok("simulate", jobs, "--nodes", "2x8", "--equal-quotas", "--mode", "compat", "--record", path, "-q")
+        self.assertLessEqual({"withdrawn", "stops"}, changes("--mode", "strict"))
+
     def test_one_session_of_a_recording(self):
         path = self.recorded("--set", "placement.gpu=spread")
         recorded = [line.split()[1] for line in self.ok("replay", path, "--digests", "-", "-q").splitlines()]
