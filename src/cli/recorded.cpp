@@ -142,6 +142,7 @@ struct decided_pods {
       const std::string_view verb = line.substr(0, verb_end);
       const std::size_t pod_end = std::min(line.find(' ', verb_end + 1), line.size());
       const std::string_view pod = line.substr(verb_end + 1, pod_end - verb_end - 1);
+      if (verb == "unschedulable") continue;  // a reason
       if (verb == "bind" || verb == "pipeline" || verb == "move") starts.insert(pod);
       if (verb == "evict" || verb == "move") stops.insert(pod);
       const std::size_t place_end = std::min({line.find(" action="), line.find(" commit="), line.size()});

@@ -50,7 +50,7 @@ enum class changed_decisions : std::uint8_t {
   starts,     ///< other pods start, or are promised a place
   stops,      ///< the same pods start, and others are stopped or moved
   places,     ///< the same pods, on other nodes or devices
-  order,      ///< the same, in another order or by another action
+  order,      ///< the same, in another order, by another action or with other reasons
 };
 [[nodiscard]] std::string_view name_of(changed_decisions kind);
 /// @param recorded, decided as a scenario expects them

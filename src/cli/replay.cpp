@@ -127,7 +127,7 @@ void print_changes(const terminal& out, const session_counts& by, bool revised) 
                 "room that was freed is kept, and groups within the fair share of their queue start first"},
       explained{changed_decisions::stops, "stop other pods", "those go that cost their owners least"},
       explained{changed_decisions::places, "choose other nodes or devices", "what is kept for others is left alone"},
-      explained{changed_decisions::order, "decide the same in another order", ""},
+      explained{changed_decisions::order, "decide the same in another order or for other reasons", ""},
       explained{changed_decisions::none, "decide the same, with another digest", ""},
   };
   for (const explained& one : all) {

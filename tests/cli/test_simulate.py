@@ -139,7 +139,7 @@ class Play(Case):
         self.assertEqual(changes(), set())
         self.assertIn("places", changes("--placement", "spread"))
         self.assertRegex(kaisched("replay", path, "--placement", "spread").stdout, r"\n +[0-9]+ choose other nodes or devices\n")
-        self.assertEqual(changes("--set", "actions=stalegangeviction"), {"starts"})
+        self.assertEqual(changes("--set", "actions=stalegangeviction"), {"starts", "order"})
         self.ok("simulate", jobs, "--nodes", "2x8", "--equal-quotas", "--mode", "compat", "--record", path, "-q")
         self.assertLessEqual({"withdrawn", "stops"}, changes("--mode", "strict"))
 
