@@ -39,7 +39,7 @@ function(kaisched_configure_target target)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:kaisched_warnings>)
 endfunction()
 
-# Sources of one folder are compiled together, a dozen at a time. Of one folder only: names in unnamed namespaces need to
+# Sources of one folder are compiled together, two dozen at a time. Of one folder only: names in unnamed namespaces need to
 # be unique there and nowhere else.
 function(kaisched_group_sources target)
   get_target_property(sources ${target} SOURCES)
