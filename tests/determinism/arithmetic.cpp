@@ -2,8 +2,10 @@
 // where no decision depends on it.
 #include <array>
 #include <bit>
+#include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "determinism/plays.hpp"
@@ -145,12 +147,14 @@ std::string scores(std::uint64_t number) {
     const session s = must(engine(options).open(base, 0));
     std::vector<node_row> nodes(base.count(entity_kind::node));
     for (node_row n = 0; n < nodes.size(); ++n) nodes[n] = n;
+    std::vector<std::unique_ptr<policy_part>> parts;
+    for (const policy::part_entry& part : policy::built_in_parts()) {
+      std::unique_ptr<policy_part> one = part.make(options);
+      if ((one->capabilities() & part_scores_nodes) != 0) parts.push_back(std::move(one));
+    }
     for (pod_row p = 0; p < base.count(entity_kind::pod); ++p) {
       std::vector<double> sums(nodes.size(), 0.0);
-      for (const policy::part_entry& part : policy::built_in_parts()) {
-        const std::unique_ptr<policy_part> one = part.make(options);
-        if ((one->capabilities() & part_scores_nodes) != 0) must(one->score_nodes(s.view(), p, nodes, sums));
-      }
+      for (const std::unique_ptr<policy_part>& one : parts) must(one->score_nodes(s.view(), p, nodes, sums));
       for (const double sum : sums) append(bytes, sum);
     }
   }

@@ -334,7 +334,7 @@ def simulate(
     for each that jobs name and with ``equal_quotas`` an equal part of the GPUs for each; or ``cluster``, whose groups
     and pods are left out. ``queue``: of jobs that name none.
 
-    How: ``policy`` is one of ``policies()``, an ``Engine``, or an object of a class derived from ``Policy``;
+    How: ``policy`` is one of ``policies()``, a preset, an ``Engine``, or an object of a class derived from ``Policy``;
     ``options`` are set on top. ``replan``, ``repeat``, ``one_queue``, ``near`` and ``usage_half_life`` are as the
     policy says unless they are told. ``estimates``: what sessions are told of run times; a number F draws factors from
     1 to F by ``estimate_seed``.

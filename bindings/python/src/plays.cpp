@@ -457,11 +457,15 @@ py::dict simulate(const simulation::workload& jobs, const py_engine& with, const
 /// Tells a policy to an engine. What it says of the play is given back.
 py::dict apply_policy(py_engine& to, const std::string& name) {
   const simulation::named_policy* const policy = simulation::find_policy(name);
+  if (policy == nullptr && preset(name)) {  // as for kaisched compare, presets are policies too
+    unwrap(to.change([&](engine& e) { return e.set("preset", name); }));
+    return {};
+  }
   if (policy == nullptr) {
     std::string known;
     for (const simulation::named_policy& one : simulation::named_policies())
       known += (known.empty() ? "" : ", ") + std::string(one.name);
-    throw failure({status::not_found, "there is no policy '" + name + "'; there are " + known, {}});
+    throw failure({status::not_found, "there is no policy '" + name + "'; there are " + known + ", and presets", {}});
   }
   simulation_options play;
   unwrap(to.change([&](engine& e) { return simulation::apply_policy(*policy, e, play); }));
@@ -501,7 +505,7 @@ void bind_plays(py::module_& m) {
         py::arg("settings"), py::arg("outages"), py::arg("pools"), py::arg("profiles"), py::arg("stop"),
         "Plays a workload; what became of it as dicts of columns. Ctrl-C ends it between two sessions.");
   m.def("apply_policy", &apply_policy, py::arg("engine"), py::arg("name"),
-        "Tells a policy by name to an engine, and says what it wants of the play.");
+        "Tells a policy or a preset by name to an engine, and says what it wants of the play.");
   m.def("policy_list", &policy_list, "All policies that have names.");
 }
 
