@@ -1,8 +1,8 @@
 #pragma once
 /// @file
-/// Which columns of a cluster a policy looks at. Systems differ in what they know: kube-scheduler has no quotas, HAMi
-/// no gangs. Whoever compares policies has to see what one of them cannot use. Only columns of queues and pod groups
-/// that some policies look at and others do not are listed here.
+/// Which columns of a cluster a policy looks at. Systems differ: kube-scheduler has no quotas, HAMi has no topologies.
+/// A comparison of policies has to say what one of them cannot use. This file lists columns of queues and pod groups
+/// that some policies look at and others do not.
 
 #include <compare>
 #include <cstdint>

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "policy/column_readers.hpp"
 #include "policy/predicates/reservations.hpp"
 #include "simulation/input_check.hpp"
 
@@ -95,13 +94,13 @@ result<void> player::prepare() {
   prepare_jobs(first.state());
   if (auto done = prepare_nodes(first); !done) return done;
   std::vector<policy::table_column> told = policy::told_columns(first.state());
-  for (const policy::table_column& column : columns_of_jobs()) told.push_back(column);
+  for (const policy::table_column& column : columns_of_jobs(first.state())) told.push_back(column);
   std::sort(told.begin(), told.end());
   result_.unread = policy::unread_columns(engine_.options(), told);
   return {};
 }
 
-std::vector<policy::table_column> player::columns_of_jobs() const {
+std::vector<policy::table_column> player::columns_of_jobs(const model::cluster_state& s) const {
   std::vector<policy::table_column> columns;
   const auto note = [&](std::uint32_t column, auto&& says) {
     if (std::any_of(jobs_.begin(), jobs_.end(), says)) columns.push_back({table_kind::pod_group, column});
@@ -114,8 +113,8 @@ std::vector<policy::table_column> player::columns_of_jobs() const {
     for (const pod_shape& shape : j.pods) pods += shape.count;
     return j.min_pods == 0 ? pods > 1 : j.min_pods > 1;
   });
-  note(col::pod_group_runtime_estimate, [&](const job& j) {
-    return options_.estimates != told_times::none &&
+  note(col::pod_group_runtime_estimate, [&](const job& j) {  // with reservations of nodes all policies look at it
+    return s.reservations->empty() && options_.estimates != told_times::none &&
            (options_.estimates != told_times::given || j.estimate != unknown_time);
   });
   if (!level_.empty()) columns.push_back({table_kind::pod_group, col::pod_group_preferred_level});

@@ -109,7 +109,7 @@ class player {
   void prepare_jobs(const model::cluster_state& s);
   result<void> prepare_nodes(const snapshot& first);
   /// Columns that rows of jobs fill.
-  [[nodiscard]] std::vector<policy::table_column> columns_of_jobs() const;
+  [[nodiscard]] std::vector<policy::table_column> columns_of_jobs(const model::cluster_state& s) const;
   result<void> name_devices(const snapshot& first);
 
   // ---- time

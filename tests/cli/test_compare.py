@@ -71,6 +71,20 @@ class Compare(Case):
         ran = json.loads(self.ok("compare", file, "--presets", "kai,hami", "--json", "-q"))
         self.assertTrue(all("unread" in one for one in ran["presets"]))
 
+    def test_a_whole_play_is_the_same_without_quotas_that_are_not_looked_at(self):
+        jobs = self.folder / "contended.csv"
+        self.ok("workload", "generate", jobs, "--jobs", "150", "--queues", "4", "--seed", "3", "--rate", "200", "-q")
+        names = "kai,kube-default,kube-gang,coscheduling,hami,volcano-default,volcano-ai,fluxion-easy,slurm-backfill,yunikorn-default"
+        with_quotas, without = ({one["policy"]: one for one in json.loads(self.ok(
+            "compare", jobs, "--nodes", "2x8", *words, "--policies", names, "--json", "-q"))["policies"]} for words in (["--equal-quotas"], []))
+        for name, one in with_quotas.items():
+            with self.subTest(name):
+                self.assertNotIn("queue.quota", without[name]["unread"])
+                if "queue.quota" in one["unread"]:
+                    self.assertEqual(one["digest"], without[name]["digest"])
+        self.assertEqual(len([one for one in with_quotas.values() if "queue.quota" in one["unread"]]), 7)
+        self.assertNotEqual(with_quotas["kai"]["digest"], without["kai"]["digest"])
+
     def test_presets_are_policies(self):
         names = [word for word in self.ok("compare", "--presets", "all", self.file("empty.json", cluster(NODE, QUEUE))).split() if "-2" in word or "-1" in word or "-0" in word]
         self.assertIn("volcano-ai-2026.08-r2", names)
