@@ -875,6 +875,13 @@ bool core::waits_after_eviction(group_row group) const {
   return evicted != unset && newest_creation() <= evicted;
 }
 
+bool core::comes_last_after_eviction(group_row group) const {
+  constexpr std::int64_t two_minutes = 120'000'000'000;
+  if (!options.evicted_groups_wait || compat()) return false;
+  const std::int64_t evicted = last_eviction(group);
+  return evicted != unset && evicted > now - two_minutes;
+}
+
 /// Of the groups that are there.
 std::int64_t core::newest_creation() const {
   std::int64_t newest = std::numeric_limits<std::int64_t>::min();

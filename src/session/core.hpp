@@ -358,6 +358,8 @@ class core {
   /// With the option `evicted_groups.wait` the group was evicted, and no group has been created since: it makes no
   /// others leave (EW1).
   [[nodiscard]] bool waits_after_eviction(group_row group) const;
+  /// With the same option the group was evicted less than two minutes ago: room goes to others first (EW2).
+  [[nodiscard]] bool comes_last_after_eviction(group_row group) const;
   /// What the group waits for before it may be tried; empty: nothing. As it was when the session was opened.
   [[nodiscard]] std::span<const model::open_dependency> open_dependencies(group_row group) const;
 

@@ -604,6 +604,14 @@ bool victim_oracle::may_go(std::size_t mine, const quota_amounts& asked, std::si
   return over_entitlement || (within_quota && over_quota);
 }
 
+/// F26: what the quota of a queue protects of a resource
+std::int64_t victim_oracle::kept_quota(std::size_t queue, std::size_t r) const {
+  const std::int64_t quota = w_.queues[queue].quota[r];
+  const std::int64_t share = s_.queues[queue].fair_share[r];
+  if (quota == unlimited) return 0;
+  return share == unlimited ? quota : std::min(quota, share);
+}
+
 verdict victim_oracle::judge_reclaim(std::size_t g, const std::vector<std::size_t>& lost) const {
   const std::size_t leaf = w_.groups[g].queue;
   const quota_amounts asked = request_of(chunk(g));
@@ -625,9 +633,20 @@ verdict victim_oracle::judge_reclaim(std::size_t g, const std::vector<std::size_
   verdict worst = verdict::yes;
   quota_amounts least_within{};  // of what the queues hold within their fair shares, F24
   quota_amounts most_within{};
+  // F26, by the queue on the side of the group: the least and the most that others lose within their quotas
+  std::map<std::size_t, std::pair<std::int64_t, std::int64_t>> within_quotas;
+  const std::size_t measure = asked[dim_gpu] > 0 ? dim_gpu : asked[dim_cpu] > 0 ? dim_cpu : dim_memory;
   for (auto& [queues, units] : by_queues) {
     std::erase(units, quota_amounts{});
     const auto [mine, theirs] = queues;
+    const std::int64_t guaranteed = kept_quota(theirs, measure);
+    std::int64_t counted = 0;
+    std::int64_t beyond = 0;
+    for (const quota_amounts& unit : units) (unit[measure] <= guaranteed ? counted : beyond) += unit[measure];
+    const auto of_quota = [&](std::int64_t amount) { return std::min(amount, guaranteed); };
+    const std::int64_t has = s_.queues[theirs].allocated[measure];
+    within_quotas[mine].first += of_quota(has) - of_quota(has - counted);
+    within_quotas[mine].second += of_quota(has - beyond) - of_quota(has - beyond - counted);
     quota_amounts all{};
     for (const quota_amounts& unit : units) add(all, unit);
     // A unit of a queue over its share of what it gives of what was asked for counts in that alone. Whether the queue
@@ -661,6 +680,15 @@ verdict victim_oracle::judge_reclaim(std::size_t g, const std::vector<std::size_
                             [&, own = mine, other = theirs](const quota_amounts& unit, const quota_amounts& held) {
                               return may_go(own, asked, other, unit, held);
                             }));
+  }
+  for (const auto& [mine, losses] : within_quotas) {
+    const std::int64_t has = s_.queues[mine].allocated[measure];
+    const std::int64_t guaranteed = kept_quota(mine, measure);
+    const std::int64_t gained = w_.queues[mine].quota[measure] == unlimited
+                                    ? asked[measure]
+                                    : std::min(has + asked[measure], guaranteed) - std::min(has, guaranteed);
+    if (losses.first > gained) return verdict::no;
+    if (losses.second > gained) worst = std::min(worst, verdict::depends);
   }
   for (const std::size_t r : {std::size_t{dim_gpu}, std::size_t{dim_cpu}, std::size_t{dim_memory}}) {
     if (most_within[r] < asked[r]) break;

@@ -149,6 +149,7 @@ class victim_oracle {
   [[nodiscard]] std::pair<std::size_t, std::size_t> parting(std::size_t mine, std::size_t theirs) const;
   [[nodiscard]] bool may_go(std::size_t mine, const quota_amounts& asked, std::size_t theirs, const quota_amounts& unit,
                             const quota_amounts& held) const;
+  [[nodiscard]] std::int64_t kept_quota(std::size_t queue, std::size_t r) const;
   [[nodiscard]] verdict judge_reclaim(std::size_t g, const std::vector<std::size_t>& lost) const;
   [[nodiscard]] bool stays_entitled(std::size_t g, const std::vector<std::size_t>& lost) const;
   [[nodiscard]] bool less_saturated_after(std::size_t g, const std::vector<std::size_t>& lost) const;

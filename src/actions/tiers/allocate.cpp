@@ -25,7 +25,31 @@ class allocation {
   explicit allocation(session& of) : session_(of), queues_(queue_first{&of}), jobs_(of) {}
 
   decisions run() {
-    for (row job = 0; job < session_.cluster().jobs.size(); ++job) enter(job);
+    std::vector<row> last;
+    for (row job = 0; job < session_.cluster().jobs.size(); ++job) {
+      if (of(job).gave_way)
+        last.push_back(job);
+      else
+        enter(job);
+    }
+    serve();
+    std::ranges::stable_sort(last, {}, [this](row job) { return *of(job).gave_way; });
+    for (const row job : last) {
+      enter(job);
+      serve();
+    }
+    return std::move(made_);
+  }
+
+ private:
+  struct trial {
+    std::vector<operation> operations;
+    double score = 0;
+    job_sheet left;
+    std::map<row, std::string> domains;  ///< that sub-jobs would have
+  };
+
+  void serve() {
     while (!queues_.empty()) {
       const row queue = queues_.pop();
       if (session_.is_overused(queue)) continue;
@@ -41,16 +65,7 @@ class allocation {
       }
       queues_.push(queue);
     }
-    return std::move(made_);
   }
-
- private:
-  struct trial {
-    std::vector<operation> operations;
-    double score = 0;
-    job_sheet left;
-    std::map<row, std::string> domains;  ///< that sub-jobs would have
-  };
 
   [[nodiscard]] job_state& of(row job) { return session_.cluster().jobs[job]; }
 
@@ -58,12 +73,14 @@ class allocation {
 
   void enter(row job) {
     job_state& one = of(job);
+    if (one.sits_out) return;
+    one.unplaced.clear();  // others may have left since it was tried
     if (one.phase == job_phase::pending) {
       if (session_.cluster().enqueues) return;
       one.phase = job_phase::inqueue;
     }
     if (!session_.is_valid(job) || one.queue == no_row || !has_waiting_tasks(session_, job)) return;
-    if (jobs_.push(job)) queues_.push(one.queue);
+    if (jobs_.push(job) || queues_.empty()) queues_.push(one.queue);  // one that comes last finds no queue there
   }
 
   /// True: the job goes on later with what is left.

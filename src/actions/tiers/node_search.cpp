@@ -16,7 +16,8 @@ bool fits(const policy::resource_list& asked, const policy::resource_list& free)
 
 bool fits_now(const session& of, row task, row node) {
   const policy::resource_list& idle = of.cluster().nodes[node].idle;
-  return fits(of.cluster().tasks[task].first_request, idle) && !of.cluster().takes_what_is_set_aside(task, idle);
+  return fits(of.cluster().tasks[task].first_request, idle) && !of.cluster().takes_what_is_set_aside(task, idle) &&
+         of.cluster().room_on_devices(task, node) == policy::tiers::device_room::now;
 }
 
 bool node_search::is_refused(row task, row node) const {

@@ -80,7 +80,9 @@ decisions reclaim(session& of) {
   for (row job = 0; job < of.cluster().jobs.size(); ++job) {
     if (!may_take(of, job)) continue;
     if (seen.insert(of.cluster().jobs[job].queue).second) queues.push(of.cluster().jobs[job].queue);
-    if (of.is_starving(job) && of.cluster().jobs[job].evicts) starving.push(job);
+    const auto& one = of.cluster().jobs[job];
+    if (!of.cluster().reclaim_spans_domains && policy::tiers::has_hard_topology(one)) continue;
+    if (of.is_starving(job) && one.evicts) starving.push(job);
   }
   decisions committed;
   while (!queues.empty()) {

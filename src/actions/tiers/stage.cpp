@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "actions/actions.hpp"
@@ -56,17 +57,19 @@ class performer {
     return {};
   }
 
- private:
   using operations = std::vector<policy::tiers::operation>;
+  /// Starts that were left out since the last call, a statement each.
+  std::vector<operations> take_refused() { return std::exchange(refused_, {}); }
 
+ private:
   [[nodiscard]] group_row group_of(const operations& statement) const {
     const auto placed = std::ranges::find_if(statement, [](const auto& one) { return one.what != deed::evict; });
     const auto& of = placed == statement.end() ? statement.front() : *placed;
     return c_.state().pods[world_.pods[of.task]].group;
   }
 
-  /// Devices, ports and the neighbours of a pod are looked at here: tiers count amounts alone. Where these refuse, the
-  /// whole statement is left out and its group waits.
+  /// Devices, ports and the neighbours of a pod are looked at here: tiers count amounts. Where these refuse, the whole
+  /// statement is left out and its group waits.
   result<void> perform_one(operations statement) {
     const group_row group = group_of(statement);
     if (const auto before = held_.extract(group)) {
@@ -93,6 +96,7 @@ class performer {
         why.group = group;
         why.pod = pod;
         c_.failures.push_back(why);
+        if (!evicts) refused_.push_back(std::move(statement));
         return {};
       }
     }
@@ -145,6 +149,7 @@ class performer {
   work::core& c_;
   const tiered_world& world_;
   std::map<group_row, operations> held_;  ///< statements of gangs that are not complete with them
+  std::vector<operations> refused_;
 };
 
 /// Why jobs wait that have been let in: they were tried. Of others nobody has.
@@ -179,13 +184,31 @@ result<tier_setup> setup_of(const policy_options& options) {
   return made;
 }
 
+/// Jobs whose statements are refused sit out, and others may have what these were given.
+result<void> run_allocate(performer& by, policy::tiers::session& of) {
+  constexpr int most_rounds = 16;
+  for (int round = 0; round < most_rounds; ++round) {
+    if (auto done = by.perform(tiers::allocate(of)); !done) return done;
+    const std::vector<performer::operations> refused = by.take_refused();
+    if (refused.empty()) return {};
+    for (const performer::operations& one : refused) {
+      policy::tiers::statement undone(of);
+      undone.reopen(one);
+      undone.discard();
+      for (const policy::tiers::operation& each : one)
+        of.cluster().jobs[of.cluster().tasks[each.task].job].sits_out = true;
+    }
+  }
+  return {};
+}
+
 result<void> run_one(performer& by, policy::tiers::session& of, const tier_setup& setup, tiered_action action) {
   switch (action) {
     case tiered_action::enqueue:
       tiers::enqueue(of);
       return {};
     case tiered_action::allocate:
-      return by.perform(tiers::allocate(of));
+      return run_allocate(by, of);
     case tiered_action::backfill:
       return by.perform(tiers::backfill(of));
     case tiered_action::preempt:

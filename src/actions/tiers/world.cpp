@@ -145,6 +145,7 @@ class world_maker {
 
   result<tiered_world> make(bool enqueues) {
     made_.cluster.enqueues = enqueues;
+    made_.cluster.reclaim_spans_domains = c_.compat();
     made_.cluster.now = c_.now;
     made_.cluster.cpu_per_gpu = static_cast<double>(c_.options.set_aside_cpu);
     made_.cluster.memory_per_gpu = static_cast<double>(c_.options.set_aside_memory);
@@ -171,6 +172,7 @@ class world_maker {
       made_.cluster.neighbours = neighbours_;
     }
     for (const group_row g : groups) plan_.by_pod ? add_pods(g) : add_job(g);
+    for (policy::tiers::node_state& node : made_.cluster.nodes) node.changes_at_start = node.changes;
     return std::move(made_);
   }
 
@@ -391,6 +393,7 @@ class world_maker {
     job.priority = from.priority;
     job.created = from.created;
     job.evicts = !c_.waits_after_eviction(g);
+    if (c_.comes_last_after_eviction(g)) job.gave_way = c_.last_eviction(g);
     const model::group_extra& extra = s_.group_extras[g];
     if (extra.deadline != unset) {
       const std::int64_t lasts =
@@ -503,6 +506,7 @@ class world_maker {
     if (task.status != task_status::pending || task.gated) return;
     const answers& said = answers_of(p);
     task.refusals = said.refusals;
+    task.room_on_devices = room_on_devices(s_.pods[p].pod_class);
     const wishes& own = wishes_of(s_.pods[p].pod_class);
     task.avoids = own.avoids;
     task.prefers = own.prefers;
@@ -555,6 +559,25 @@ class world_maker {
       at->second.avoids = by_node([&](const auto& node) { return ask.soft_taints(node.taints); });
     if (!ask.node_preferences.empty())
       at->second.prefers = by_node([&](const auto& node) { return ask.preference_for(node.labels); });
+    return at->second;
+  }
+
+  using room_by_node = std::shared_ptr<const std::vector<policy::tiers::device_room>>;
+  /// Of pods of a class. Only parts of GPUs leave pieces; without any, amounts say it.
+  room_by_node room_on_devices(class_row of_class) {
+    if (s_.pods_with_shares + s_.pods_with_mig == 0 || !s_.classes[of_class]->wants_gpu()) return nullptr;
+    const auto [at, is_new] = room_on_devices_.try_emplace(of_class);
+    if (!is_new) return at->second;
+    using policy::tiers::device_room;
+    std::vector<device_room> room(s_.node_count(), device_room::now);
+    for (node_row row = 0; row < s_.node_count(); ++row) {
+      const auto fits = [&](policy::free_amount which) {
+        return policy::fits(c_.access, *s_.classes[of_class], row, which);
+      };
+      if (fits(policy::free_amount::idle)) continue;
+      room[row] = fits(policy::free_amount::idle_or_releasing) ? device_room::later : device_room::none;
+    }
+    at->second = std::make_shared<const std::vector<device_room>>(std::move(room));
     return at->second;
   }
 
@@ -691,6 +714,7 @@ class world_maker {
   std::vector<policy::tiers::row> queue_rows_;
   policy::tiers::row root_row_ = nowhere;
   const policy::topology::domain_tree* tree_ = nullptr;
+  std::map<class_row, room_by_node> room_on_devices_;
   std::map<std::pair<class_row, std::vector<node_refusal>>, answers> kinds_;
   std::map<std::pair<class_row, std::uint32_t>, const answers*> by_class_;  ///< and by what is reserved for others
   std::map<class_row, std::vector<node_refusal>> for_good_;

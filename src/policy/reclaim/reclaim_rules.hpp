@@ -260,6 +260,58 @@ class losses_within_shares {
   Amounts lost_{};
 };
 
+/// The resource by which a group is measured: the most valuable one that it asks for.
+template <class Amounts>
+[[nodiscard]] std::uint32_t measure_of(const Amounts& required) {
+  if (required[dim_gpu] > 0) return dim_gpu;
+  return required[dim_cpu] > 0 ? dim_cpu : dim_memory;
+}
+
+/// What of an amount lies within the quota, or where quotas are oversold within the fair share. Nothing, where the
+/// quota is unlimited: it protects nothing from others.
+template <class Share, class Amount>
+[[nodiscard]] Amount within_quota(const Share& s, Amount amount) {
+  if (s.deserved == unlimited) return Amount{};
+  const Amount most = at_most(s.deserved, s.fair_share) ? s.deserved : s.fair_share;
+  return at_most(amount, most) ? amount : most;
+}
+
+/// What queues lose of what they hold within their quotas, against what the reclaimer gains within its own.
+template <class Queue, class Amounts>
+class losses_within_quotas {
+ public:
+  losses_within_quotas(std::span<const Queue> queues, const reclaimer<Amounts>& claim)
+      : queues_(queues), required_(claim.required), resource_(measure_of(claim.required)) {}
+
+  /// `mine`, `theirs`: the queues that are compared. A unit that is larger than the quota was never within it.
+  void add(queue_row mine, queue_row theirs, const Amounts& held, const Amounts& unit) {
+    if (mine == theirs) return;
+    const auto& share = queues_[theirs].shares[resource_];
+    const auto amount = unit[resource_];
+    if (within_quota(share, amount) != amount) return;
+    const auto lost = within_quota(share, held[resource_]) - within_quota(share, held[resource_] - amount);
+    const auto at = std::find_if(lost_.begin(), lost_.end(), [mine](const auto& one) { return one.first == mine; });
+    if (at == lost_.end())
+      lost_.emplace_back(mine, lost);
+    else
+      at->second += lost;
+  }
+  [[nodiscard]] bool are_made_up() const {
+    return std::all_of(lost_.begin(), lost_.end(), [this](const auto& one) {
+      const auto& share = queues_[one.first].shares[resource_];
+      const auto wanted = required_[resource_];
+      if (share.deserved == unlimited) return one.second <= wanted;
+      return one.second <= within_quota(share, share.allocated + wanted) - within_quota(share, share.allocated);
+    });
+  }
+
+ private:
+  std::span<const Queue> queues_;
+  Amounts required_;
+  std::uint32_t resource_;
+  boost::container::small_vector<std::pair<queue_row, typename Amounts::value_type>, 4> lost_;  ///< by `mine`
+};
+
 /// Whether the reclaimer may take all these victims. Units are judged one by one, each before it is taken, in the order
 /// given. Then at every level of the reclaimer's path its queue is compared with siblings that lose something.
 /// `repaired`: a queue that holds too much of a resource gives of it to those that ask for it, and nobody who ends
@@ -269,6 +321,7 @@ template <class Queue, class Amounts, class Multiplier>
                             std::span<const reclaim_victims<Amounts>> victims, Multiplier multiplier, bool repaired) {
   const involved asked = in_amounts(claim.required, repaired);
   losses_within_shares<Amounts> within;
+  losses_within_quotas<Queue, Amounts> guaranteed(queues, claim);
   struct losing_queue {
     queue_row queue;
     Amounts left;
@@ -299,9 +352,11 @@ template <class Queue, class Amounts, class Multiplier>
         return false;
       }
       // A queue that is over its share of what is asked for cannot take the unit back, whatever else the unit held.
-      if (repaired)
+      if (repaired) {
         within.add(queues[theirs], held, unit,
                    over_share(queues[theirs], held, given) ? given : in_amounts(unit, true));
+        guaranteed.add(mine, theirs, held, unit);
+      }
       for (const queue_row q : path_of(queues, of.queue)) {
         const auto at = entry_of(q);
         at->left = minus(at->left, unit);
@@ -309,7 +364,7 @@ template <class Queue, class Amounts, class Multiplier>
       }
     }
   }
-  if (repaired && !within.are_made_up_by(claim.required)) return false;
+  if (repaired && !(within.are_made_up_by(claim.required) && guaranteed.are_made_up())) return false;
   for (const queue_row q : path_of(queues, claim.queue)) {
     const auto own = place_of(q);
     const bool loses = own != losing.end() && own->queue == q;

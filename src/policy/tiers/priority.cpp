@@ -98,6 +98,7 @@ class predicates final : public plugin {
     if (const auto& others = of.cluster().neighbours; others != nullptr) {
       if (const node_refusal said = others->refuses(task, node); said != node_refusal::none) return said;
     }
+    if (of.cluster().room_on_devices(task, node) == device_room::none) return node_refusal::for_now;
     const node_state& there = of.cluster().nodes[node];
     if (one.leaves_room && of.cluster().takes_what_is_set_aside(task, there.future_idle()))
       return node_refusal::for_now;

@@ -342,7 +342,8 @@ node_answers& session::answers_for(row task) {
     const node_state& there = cluster_.nodes[node];
     about.has_room_later = refuses(task, node) == node_refusal::none && there.will_fit(asked);
     about.has_room = about.has_room_later && less_equal(asked, there.idle, absent_resource::zero) &&
-                     !cluster_.takes_what_is_set_aside(task, there.idle);
+                     !cluster_.takes_what_is_set_aside(task, there.idle) &&
+                     cluster_.room_on_devices(task, node) == device_room::now;
     changed.push_back(node);
   };
   const bool is_new = known.nodes_.empty();

@@ -52,6 +52,10 @@ enum class node_refusal : std::uint8_t {
   for_good,  ///< nothing that a victim could change
 };
 
+/// Whether the devices of a node have room for a task, which is more than that the amounts suffice: two halves of two
+/// GPUs are no place for a whole one.
+enum class device_room : std::uint8_t { now, later, none };
+
 /// Numbers of devices by their class.
 using devices_by_class = std::map<std::string, std::int64_t, std::less<>>;
 /// A claim of devices, which several tasks may share.
@@ -88,6 +92,8 @@ struct task_state {
   bool leaves_room = false;     ///< it takes nothing of what is set aside for free GPUs
   /// By node, shared by tasks that ask alike; null: all take it.
   std::shared_ptr<const std::vector<node_refusal>> refusals;
+  /// By node, the room on devices at the start, shared likewise; null: wherever amounts suffice there is room now.
+  std::shared_ptr<const std::vector<device_room>> room_on_devices;
   /// By node, the taints that it should rather keep away from, and what it prefers there; shared likewise. Null:
   /// nothing anywhere. A task with any is of no kind, for what they are worth depends on all nodes that are compared.
   std::shared_ptr<const std::vector<std::int64_t>> avoids;
@@ -124,6 +130,8 @@ struct job_state {
   std::int64_t priority = 0;
   std::int64_t created = 0;               ///< ns
   std::optional<std::int64_t> starts_by;  ///< ns; when it should have started at the latest, if it says so
+  bool sits_out = false;                  ///< allocate passes over it: what it was given could not be done
+  std::optional<std::int64_t> gave_way;   ///< ns; allocate serves it after all others, the longest ago first
   std::int64_t min_available = 0;
   role_minimums minimums;
   std::map<std::string, std::int64_t, std::less<>> min_sub_jobs;  ///< by group
@@ -175,6 +183,7 @@ struct node_state {
   resource_list pipelined;
   boost::container::flat_map<row, task_status> tasks;  ///< with the status in which they were charged
   std::uint64_t changes = 0;                           ///< of all that is above
+  std::uint64_t changes_at_start = 0;                  ///< the same before the first action
 
   /// What is free once all that is being released is.
   [[nodiscard]] resource_list future_idle() const;
@@ -220,6 +229,7 @@ class cluster_state {
   std::vector<std::int64_t> budgets;          ///< how many pods each lets go
   double cpu_per_gpu = 0;                     ///< milli-cores that are set aside for each GPU that is free
   double memory_per_gpu = 0;
+  bool reclaim_spans_domains = true;  ///< reclaim looks at no domains, for jobs that must be in one as well
   std::vector<row> changed;  ///< nodes in the order in which they changed, once where one changes again and again
 
   /// Charges a task to the node it is on.
@@ -236,6 +246,12 @@ class cluster_state {
   void restore_changes_of_job(row job, std::uint64_t changes) { job_changes_[job] = changes; }
   /// Of what a node has free the task would take something that is set aside.
   [[nodiscard]] bool takes_what_is_set_aside(row task, const resource_list& free) const;
+  /// As far as it is known: once tasks have come to the node or left it, amounts decide alone.
+  [[nodiscard]] device_room room_on_devices(row task, row node) const {
+    const task_state& one = tasks[task];
+    const bool is_known = one.room_on_devices != nullptr && nodes[node].changes == nodes[node].changes_at_start;
+    return is_known ? (*one.room_on_devices)[node] : device_room::now;
+  }
 
  private:
   void note_change(row task);

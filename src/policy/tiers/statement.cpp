@@ -43,6 +43,10 @@ void statement::repeat(const std::vector<operation>& operations) {
   }
 }
 
+void statement::reopen(const std::vector<operation>& operations) {
+  done_.insert(done_.end(), operations.begin(), operations.end());
+}
+
 void statement::take_back(row task) {
   task_state& one = session_->cluster().tasks[task];
   session_->cluster().discharge(task);

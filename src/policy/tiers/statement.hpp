@@ -40,6 +40,8 @@ class statement {
   void merge(statement& other);
   /// Does again what was done and taken back.
   void repeat(const std::vector<operation>& operations);
+  /// Takes over what was committed and cannot be done: to be taken back.
+  void reopen(const std::vector<operation>& operations);
   /// Takes all back, the last first.
   void discard();
   /// What was allocated is bound from now on.

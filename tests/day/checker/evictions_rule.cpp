@@ -10,6 +10,7 @@ namespace day_check {
 namespace {
 
 constexpr double most_ratio = 2;
+constexpr std::size_t most_spanning_units = 8;  // of which all sets are tried
 
 /// When a job ends if it is not stopped.
 std::int64_t expected_end(const job_now& one, std::int64_t now) {
@@ -35,14 +36,18 @@ bool may_go(const state& of, const shares_now& at, std::size_t asking, std::size
   return false;
 }
 
-/// The least cost to have so many devices of a node, for 0, 1, ... devices.
-std::vector<std::int64_t> node_costs(const node_victims& at, std::int64_t start, bool here) {
+/// Units on several nodes, and whether they leave. Those that are not in it count with what they have on each node.
+using spanning_units = std::map<std::size_t, bool>;
+
+/// The least cost to have so many devices of a node, for 0, 1, ... devices, beside what spanning units cost.
+std::vector<std::int64_t> node_costs(const node_victims& at, std::int64_t start, const spanning_units& spanning) {
   std::int64_t idle = at.idle;
   std::vector<victim> stay;
   for (const victim& one : at.victims) {
-    if (one.end <= start) {
+    const auto spans = spanning.find(one.unit);
+    if (one.end <= start || (spans != spanning.end() && spans->second)) {
       idle += one.devices;
-    } else {
+    } else if (spans == spanning.end()) {
       stay.push_back(one);
     }
   }
@@ -52,7 +57,7 @@ std::vector<std::int64_t> node_costs(const node_victims& at, std::int64_t start,
     next.resize(costs.size() + static_cast<std::size_t>(one.devices), endless);
     for (std::size_t have = 0; have < costs.size(); ++have) {
       const std::size_t then = have + static_cast<std::size_t>(one.devices);
-      next[then] = std::min({next[then], costs[have] + (here ? one.cost_here : one.cost), endless});
+      next[then] = std::min({next[then], costs[have] + one.cost_here, endless});
     }
     costs = std::move(next);
   }
@@ -62,11 +67,11 @@ std::vector<std::int64_t> node_costs(const node_victims& at, std::int64_t start,
 
 /// The least cost to have room for so many pods, over nodes.
 std::int64_t least_cost(const std::vector<const node_victims*>& nodes, std::int64_t pods, std::int64_t devices,
-                        std::int64_t start) {
+                        std::int64_t start, const spanning_units& spanning) {
   std::vector<std::int64_t> best(static_cast<std::size_t>(pods) + 1, endless);
   best[0] = 0;
   for (const node_victims* node : nodes) {
-    const std::vector<std::int64_t> costs = node_costs(*node, start, pods > 1);
+    const std::vector<std::int64_t> costs = node_costs(*node, start, spanning);
     for (std::size_t have = best.size(); have-- > 1;) {
       for (std::size_t here = 1; here <= have; ++here) {
         const std::size_t wanted = here * static_cast<std::size_t>(devices);
@@ -76,6 +81,30 @@ std::int64_t least_cost(const std::vector<const node_victims*>& nodes, std::int6
     }
   }
   return best.back();
+}
+
+/// The same with units on several nodes, which leave as a whole: every set of them is tried, unless there are too many.
+std::int64_t least_cost_of_units(const std::vector<const node_victims*>& nodes, std::int64_t pods, std::int64_t devices,
+                                 std::int64_t start) {
+  std::map<std::size_t, std::int64_t> costs;
+  for (const node_victims* node : nodes) {
+    for (const victim& one : node->victims) {
+      if (one.unit != 0 && one.end > start) costs[one.unit] = one.cost;
+    }
+  }
+  if (costs.size() > most_spanning_units) return least_cost(nodes, pods, devices, start, {});
+  std::int64_t least = endless;
+  for (std::size_t set = 0; set < std::size_t{1} << costs.size(); ++set) {
+    spanning_units spanning;
+    std::int64_t sum = 0;
+    for (const auto& [unit, cost] : costs) {
+      const bool leaves = (set >> spanning.size() & 1U) != 0;
+      spanning[unit] = leaves;
+      if (leaves) sum += cost;
+    }
+    if (sum < least) least = std::min(least, sum + least_cost(nodes, pods, devices, start, spanning));
+  }
+  return least;
 }
 
 /// Starts of a session that it does not take back.
@@ -107,7 +136,7 @@ std::map<std::size_t, std::int64_t> by_node(const job_now& one, const std::vecto
 }  // namespace
 
 void survey::add_shared(std::size_t node, std::int64_t device, std::int64_t cost, std::int64_t end) {
-  const auto [found, fresh] = shared_.try_emplace({node, device}, victim{1, 0, 0, 0});
+  const auto [found, fresh] = shared_.try_emplace({node, device}, victim{1, 0, 0, 0, 0});
   if (fresh) --nodes_[node].idle;
   found->second.cost = std::min(endless, found->second.cost + cost);
   found->second.cost_here = found->second.cost;
@@ -156,7 +185,7 @@ void survey::take(const state& of, std::size_t j, std::int64_t now, std::optiona
     if (pod.is != status::running && pod.is != status::releasing) continue;
     const bool leaves = pod.is == status::releasing;
     nodes_[pod.node].idle -= devices;
-    if (leaves && devices > 0) nodes_[pod.node].victims.push_back({devices, 0, 0, 0});
+    if (leaves && devices > 0) nodes_[pod.node].victims.push_back({devices, 0, 0, 0, 0});
     if (devices > 0) continue;
     for (const std::int64_t device : pod.devices)
       add_shared(pod.node, device, leaves ? 0 : may ? row.ask[gpu] : endless, leaves ? 0 : end);
@@ -164,14 +193,16 @@ void survey::take(const state& of, std::size_t j, std::int64_t now, std::optiona
   if (devices == 0) return;
   std::set<std::size_t> stay = running_pods(one);
   for (const unit& group : promise ? units_of(of, j, now, *promise) : std::vector<unit>{}) {
-    for (const auto& [node, pods] : by_node(one, group.pods)) {
+    const std::map<std::size_t, std::int64_t> places = by_node(one, group.pods);
+    const std::size_t unit = places.size() > 1 ? ++spanning_units_ : 0;
+    for (const auto& [node, pods] : places) {
       const std::int64_t cost = static_cast<std::int64_t>(group.pods.size()) * row.ask[gpu];
-      nodes_[node].victims.push_back({pods * devices, cost, pods * row.ask[gpu], end});
+      nodes_[node].victims.push_back({pods * devices, cost, pods * row.ask[gpu], end, unit});
     }
     for (const std::size_t p : group.pods) stay.erase(p);
   }
   for (const auto& [node, pods] : by_node(one, {stay.begin(), stay.end()})) {
-    nodes_[node].victims.push_back({pods * devices, endless, endless, end});
+    nodes_[node].victims.push_back({pods * devices, endless, endless, end, 0});
   }
 }
 
@@ -181,7 +212,7 @@ std::int64_t survey::cost(const job_plan& row, std::int64_t pods, std::int64_t s
   for (const auto& [rack, numbers] : racks_) {
     std::vector<const node_victims*> nodes;
     for (const std::size_t n : numbers) nodes.push_back(&nodes_[n]);
-    least = std::min(least, least_cost(nodes, pods, devices, start));
+    least = std::min(least, least_cost_of_units(nodes, pods, devices, start));
   }
   return row.ask[gpu] < whole && least < endless ? std::min(least, row.ask[gpu] * pods) : least;
 }

@@ -24,6 +24,7 @@ std::vector<std::unique_ptr<rule>> all_rules(const conditions& how, findings& to
   all.push_back(std::make_unique<net_rule>(how, to));
   all.push_back(std::make_unique<idle_rule>(how, to));
   all.push_back(std::make_unique<start_rule>(how, to));
+  all.push_back(std::make_unique<stops_rule>(how, to));
   all.push_back(std::make_unique<quota_rule>(how, to));
   all.push_back(std::make_unique<evictions_rule>(how, to));
   all.push_back(std::make_unique<accounts_rule>(how, to));

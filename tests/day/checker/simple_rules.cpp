@@ -7,7 +7,7 @@ namespace day_check {
 namespace {
 
 constexpr std::int64_t most_sessions_without_rest = 20;
-constexpr std::int64_t most_stops = 20;  // sessions that take pods from a job
+constexpr std::int64_t spare_stops = 20;  // sessions that take pods from a job, beyond one for each job that comes
 
 }  // namespace
 
@@ -49,17 +49,25 @@ void net_rule::over(const state&, const std::string&) {
   to_.figures["started and stopped"] = static_cast<double>(pods_);
 }
 
-void start_rule::before(const state& of, const session_record& at) {
-  last_ = at;
+void stops_rule::happened(const state&, std::int64_t, const std::string& what, std::size_t subject) {
+  if (what == "submit") came_as_[subject] = ++jobs_;
+}
+
+void stops_rule::before(const state& of, const session_record& at) {
   std::set<std::size_t> lose;
   for (const decision& one : at.decisions) {
     if ((one.kind == "evict" || one.kind == "move") && of.pod(one.pod).is == status::running) lose.insert(one.pod.job);
   }
   for (const std::size_t j : lose) {
-    if (++stops_[j] == most_stops + 1)
-      report("start", at, of, j, "more than " + std::to_string(most_stops) + " sessions have taken pods from it");
+    const std::int64_t others = jobs_ - came_as_[j];
+    if (++stops_[j] != spare_stops + others + 1) continue;
+    report("stops", at, of, j,
+           std::to_string(stops_[j]) + " sessions have taken pods from it, and " + std::to_string(others) +
+               " jobs have come since it did");
   }
 }
+
+void start_rule::before(const state&, const session_record& at) { last_ = at; }
 
 void start_rule::over(const state& of, const std::string& why) {
   std::int64_t starts = 0;

@@ -30,7 +30,20 @@ class net_rule : public rule {
   std::int64_t pods_ = 0;
 };
 
-/// Every job starts and ends, and none is stopped without end.
+/// No job is stopped without end: each job that comes may be a reason once.
+class stops_rule : public rule {
+ public:
+  using rule::rule;
+  void happened(const state& of, std::int64_t now, const std::string& what, std::size_t subject) override;
+  void before(const state& of, const session_record& at) override;
+
+ private:
+  std::int64_t jobs_ = 0;                        ///< that have come
+  std::map<std::size_t, std::int64_t> came_as_;  ///< by job: how many had come with it
+  std::map<std::size_t, std::int64_t> stops_;    ///< sessions that took pods from a job
+};
+
+/// Every job starts and ends.
 class start_rule : public rule {
  public:
   using rule::rule;
@@ -39,7 +52,6 @@ class start_rule : public rule {
 
  private:
   session_record last_;
-  std::map<std::size_t, std::int64_t> stops_;  ///< sessions that took pods from a job
 };
 
 }  // namespace day_check

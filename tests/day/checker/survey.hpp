@@ -22,6 +22,7 @@ struct victim {
   std::int64_t cost = 0;       ///< of all pods of the unit, thousandths of GPUs
   std::int64_t cost_here = 0;  ///< of those on the node
   std::int64_t end = never;    ///< the job ends then anyway
+  std::size_t unit = 0;        ///< the number of a unit that is on several nodes; 0: it is on this one alone
 };
 
 struct node_victims {
@@ -46,6 +47,7 @@ class survey {
   void take(const state& of, std::size_t j, std::int64_t now, std::optional<std::int64_t> promise);
   void add_shared(std::size_t node, std::int64_t device, std::int64_t cost, std::int64_t end);
 
+  std::size_t spanning_units_ = 0;
   std::vector<node_victims> nodes_;
   std::map<std::pair<std::size_t, std::int64_t>, victim> shared_;  ///< devices that pods have parts of
   std::map<std::string, std::vector<std::size_t>> racks_;
