@@ -12,7 +12,8 @@ namespace {
 
 using work::core;
 
-constexpr std::size_t least_units = 4;  ///< fewer are simulated as fast
+constexpr std::size_t least_units = 4;      ///< fewer are simulated as fast
+constexpr std::size_t nodes_per_set = 256;  ///< looking at so many nodes takes as long as a simulation
 constexpr std::uint8_t unknown = 0;
 constexpr std::uint8_t no = 1;
 constexpr std::uint8_t yes = 2;
@@ -157,15 +158,21 @@ bool victim_rehearsal::passes_late_groups(std::span<const std::uint32_t> units) 
   return true;
 }
 
-bool victim_rehearsal::may_speak(queue_row leaf) {
-  if (speaks_) return *speaks_ && leaf == leaf_;
+bool victim_rehearsal::can_count() {
+  if (counts_) return *counts_;
   if (!c_.partial.asked) return false;  // the first simulation finds out what the group asks for, as KAI sees it
+  counts_ = c_.compat() && c_.has_proportion && c_.has_predicates && !kept_.plays_all && from_.recorded().empty() &&
+            from_.requests_are_equal() && c_.choice.packs_gpus() && groups_have_plain_order(c_) && nodes_are_simple();
+  if (*counts_) fill_bins();
+  return *counts_;
+}
+
+bool victim_rehearsal::may_speak(queue_row leaf) {
+  if (!can_count()) return false;
+  if (speaks_) return *speaks_ && leaf == leaf_;
   leaf_ = leaf;
-  speaks_ = c_.compat() && c_.has_proportion && c_.has_predicates && !kept_.plays_all && from_.recorded().empty() &&
-            from_.requests_are_equal() && c_.choice.packs_gpus() && groups_have_plain_order(c_) &&
-            leaf != c_.state().groups[waiting_].queue && only_siblings(leaf, c_.state().groups[waiting_].queue) &&
-            keeps_limits(leaf) && serves_victims_first(leaf) && nodes_are_simple();
-  if (*speaks_) fill_bins();
+  speaks_ = leaf != c_.state().groups[waiting_].queue && only_siblings(leaf, c_.state().groups[waiting_].queue) &&
+            keeps_limits(leaf) && serves_victims_first(leaf);
   return *speaks_;
 }
 
@@ -174,7 +181,7 @@ bool victim_rehearsal::is_simple(std::uint32_t unit) {
   const model::cluster_state& s = c_.state();
   const std::span<const offered_pod> pods = from_.pods_of_unit(unit);
   const model::group_core& group = s.groups[from_.group_of(unit)];
-  if (group.sub_count != 2 || group.queue != leaf_ || s.subs[group.first_sub].together != nullptr) return false;
+  if (group.sub_count != 2 || s.subs[group.first_sub].together != nullptr) return false;
   const model::sub_info& set = s.subs[group.first_sub + 1];
   const auto count = static_cast<std::int64_t>(pods.size());
   if (set.min != count || static_cast<std::int64_t>(c_.counts(group.first_sub + 1).total) != count ||
@@ -205,7 +212,7 @@ void victim_rehearsal::fill_bins() {
     if (idle > 0) kept_.idle_nodes.emplace_back(rank, static_cast<std::int32_t>(idle));
   }
   kept_.base_levels = kept_.levels;
-  if (kept_.idle_nodes.size() > most_idle_nodes) speaks_ = false;
+  if (kept_.idle_nodes.size() > most_idle_nodes) counts_ = false;
 }
 
 /// By name rank: the fullest node that can start the pod now, else the fullest that it may claim.
@@ -232,19 +239,43 @@ void victim_rehearsal::move(std::uint32_t rank, std::int32_t to) {
   if (to > 0) kept_.bins.add(static_cast<std::uint32_t>(to), rank);
 }
 
-/// In the order in which groups of one leaf are served: the reverse of that in which they were offered.
-bool victim_rehearsal::place(std::span<const std::uint32_t> units) {
-  for (auto unit = units.rbegin(); unit != units.rend(); ++unit) {
-    const std::span<const offered_pod> pods = from_.pods_of_unit(*unit);
-    for (auto one = pods.rbegin(); one != pods.rend(); ++one) {
-      const auto gpus = static_cast<std::uint32_t>(one->gpus / whole_device);
-      const std::uint32_t rank = best_node(gpus);
-      if (rank == no_row) return false;
-      move(rank, kept_.levels[rank] - static_cast<std::int32_t>(gpus));
+/// In the order of its tasks, the reverse of that in which they were offered. False: a pod finds no place.
+bool victim_rehearsal::place_unit(std::uint32_t unit) {
+  const std::span<const offered_pod> pods = from_.pods_of_unit(unit);
+  for (auto one = pods.rbegin(); one != pods.rend(); ++one) {
+    const auto gpus = static_cast<std::uint32_t>(one->gpus / whole_device);
+    const std::uint32_t rank = best_node(gpus);
+    if (rank == no_row) return false;
+    move(rank, kept_.levels[rank] - static_cast<std::int32_t>(gpus));
+    moved_.push_back(rank);
+  }
+  return true;
+}
+
+void victim_rehearsal::leave(std::span<const std::uint32_t> units) {
+  moved_.clear();
+  for (const std::uint32_t i : units) {
+    for (const offered_pod& one : from_.pods_of_unit(i)) {
+      const std::uint32_t rank = (*c_.state().name_rank)[one.row];
+      move(rank, kept_.levels[rank] + static_cast<std::int32_t>(one.gpus / whole_device));
       moved_.push_back(rank);
     }
   }
-  return true;
+}
+
+void victim_rehearsal::undo() {
+  for (const std::uint32_t rank : moved_) move(rank, kept_.base_levels[rank]);
+}
+
+/// For the chunk of the group that waits.
+bool victim_rehearsal::has_room() const {
+  const auto size = static_cast<std::uint32_t>(from_.smallest_request() / whole_device);
+  std::uint64_t places = 0;
+  for (std::uint32_t level = kept_.bins.level_from(size); level != no_row;
+       level = level < gpu_bins::most ? kept_.bins.level_from(level + 1) : no_row) {
+    places += std::uint64_t{kept_.bins.count(level)} * (level / size);
+  }
+  return places >= c_.partial.chunk.size();
 }
 
 bool victim_rehearsal::all_return(std::span<const std::uint32_t> units) {
@@ -257,29 +288,61 @@ bool victim_rehearsal::all_return(std::span<const std::uint32_t> units) {
   for (const std::uint32_t i : units) {
     if (simple_[i] == unknown) simple_[i] = is_simple(i) ? yes : no;
     const std::uint32_t rank = kept_.pending.rank_of(from_.group_of(i));
-    if (simple_[i] == no || rank >= rank_before) return false;
+    if (simple_[i] == no || c_.state().groups[from_.group_of(i)].queue != leaf_ || rank >= rank_before) return false;
     rank_before = rank;
   }
   if (!passes_late_groups(units)) return false;
-  moved_.clear();
+  leave(units);
+  // Groups of one leaf are served in the reverse of the order in which they were offered.
+  const bool returns =
+      std::all_of(units.rbegin(), units.rend(), [this](std::uint32_t i) { return place_unit(i); }) && !has_room();
+  undo();
+  return returns;
+}
+
+/// What the group asks for is remembered when queues are first compared by it, which happens if victims are of another
+/// queue. False: that is left to a simulation.
+bool victim_rehearsal::ask_first(std::span<const std::uint32_t> units) {
+  if (c_.partial.asked) return true;
+  const model::cluster_state& s = c_.state();
+  const queue_row mine = s.groups[waiting_].queue;
+  const bool compares = c_.has_proportion && std::any_of(units.begin(), units.end(), [&](std::uint32_t i) {
+                          const queue_row theirs = s.groups[from_.group_of(i)].queue;
+                          return theirs != mine && (*s.queues)[theirs].parent == (*s.queues)[mine].parent;
+                        });
+  if (compares) (void)c_.chunk_request(waiting_);
+  return compares;
+}
+
+bool victim_rehearsal::leaves_no_room(std::span<const std::uint32_t> units) {
+  if (units.empty()) return false;
+  if (!counts_ && units.size() < least_units && small_sets_++ * nodes_per_set < c_.state().node_count()) return false;
+  if (!ask_first(units) || !can_count()) return false;
+  if (work::count_pods(c_, waiting_, &model::sub_counts::active_used) > 0) return false;
+  simple_.resize(from_.size(), unknown);
+  victims_.clear();
   for (const std::uint32_t i : units) {
+    if (simple_[i] == unknown) simple_[i] = is_simple(i) ? yes : no;
+    const group_row group = from_.group_of(i);
+    const queue_row queue = c_.state().groups[group].queue;
+    const auto [limits, fresh] = keeps_limits_.try_emplace(queue, false);
+    if (fresh) limits->second = keeps_limits(queue);
+    if (simple_[i] == no || !limits->second) return false;
+    victims_.push_back({group, {}});
     for (const offered_pod& one : from_.pods_of_unit(i)) {
-      const std::uint32_t rank = (*c_.state().name_rank)[one.row];
-      move(rank, kept_.levels[rank] + static_cast<std::int32_t>(one.gpus / whole_device));
-      moved_.push_back(rank);
+      const model::quota_vector held = c_.held(one.pod);
+      for (std::uint32_t r = 0; r < quota_dimensions; ++r) victims_.back().held[r] += held[r];
     }
   }
-  bool returns = place(units);
-  if (returns) {
-    const auto size = static_cast<std::uint32_t>(from_.smallest_request() / whole_device);
-    std::uint64_t places = 0;
-    for (std::uint32_t level = kept_.bins.level_from(size); level != no_row;
-         level = level < gpu_bins::most ? kept_.bins.level_from(level + 1) : no_row) {
-      places += std::uint64_t{kept_.bins.count(level)} * (level / size);
-    }
-    returns = places < c_.partial.chunk.size();
+  if (!order_.begin(victims_)) return false;
+  leave(units);
+  bool returns = true;
+  for (std::uint32_t next = order_.next(); next != no_row && returns; next = order_.next()) {
+    returns = place_unit(units[next]);
+    order_.take_back(next);
   }
-  for (const std::uint32_t rank : moved_) move(rank, kept_.base_levels[rank]);
+  returns = returns && order_.is_certain() && !has_room();
+  undo();
   return returns;
 }
 

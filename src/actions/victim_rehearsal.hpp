@@ -1,14 +1,16 @@
 #pragma once
 /// @file
 /// Simulations that need not be run. Where a simulation serves victims before the group that waits, all victims that
-/// find a place again leave it what was free before. A rehearsal counts nothing but whole GPUs by node, so that it
-/// costs some nanoseconds per victim; it speaks only where counting them decides.
+/// find a place again leave it what was free before. A rehearsal counts nothing but whole GPUs by node and what leaf
+/// queues hold, so that it costs some nanoseconds per victim; it speaks only where counting them decides.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "actions/service_order.hpp"
 #include "actions/victim_builder.hpp"
 #include "session/core.hpp"
 
@@ -19,13 +21,23 @@ class victim_rehearsal {
  public:
   victim_rehearsal(victim_search_state& kept, const victim_builder& from, const work::node_set& feasible,
                    group_row waiting)
-      : kept_(kept), c_(kept.c), from_(from), feasible_(feasible), waiting_(waiting) {}
+      : kept_(kept), c_(kept.c), from_(from), feasible_(feasible), waiting_(waiting), order_(kept, waiting) {}
 
   /// True: the simulation of these new victims would serve and place all of them, and then find no place for the group
   /// that waits. False says nothing.
   [[nodiscard]] bool all_return(std::span<const std::uint32_t> units);
+  /// True: the simulation would find places for the victims that it serves before the group that waits, and then none
+  /// for that group. As above, of victims of several leaf queues, whichever is served first.
+  [[nodiscard]] bool leaves_no_room(std::span<const std::uint32_t> units);
 
  private:
+  /// What holds for all victims.
+  [[nodiscard]] bool can_count();
+  [[nodiscard]] bool ask_first(std::span<const std::uint32_t> units);
+  [[nodiscard]] bool has_room() const;
+  void leave(std::span<const std::uint32_t> units);
+  [[nodiscard]] bool place_unit(std::uint32_t unit);
+  void undo();
   /// What only depends on the group that waits and on the leaf queue of the victims.
   [[nodiscard]] bool may_speak(queue_row leaf);
   [[nodiscard]] bool nodes_are_simple() const;
@@ -37,7 +49,6 @@ class victim_rehearsal {
   void fill_bins();
   [[nodiscard]] std::uint32_t best_node(std::uint32_t gpus) const;
   void move(std::uint32_t rank, std::int32_t to);
-  [[nodiscard]] bool place(std::span<const std::uint32_t> units);
 
   victim_search_state& kept_;
   work::core& c_;
@@ -45,6 +56,7 @@ class victim_rehearsal {
   const work::node_set& feasible_;
   group_row waiting_;
   queue_row leaf_ = no_row;
+  std::optional<bool> counts_;
   std::optional<bool> speaks_;
   policy::kai_side other_{};  ///< the leaf of the group that waits, while it has something before that group
   /// Groups that wait in the leaf of the victims and ask for so much that it may be served late, by rank.
@@ -55,6 +67,10 @@ class victim_rehearsal {
   std::vector<late_group> late_groups_;
   std::vector<std::uint8_t> simple_;  ///< by unit: whether it is, once somebody asked
   std::vector<std::uint32_t> moved_;
+  std::size_t small_sets_ = 0;
+  service_order order_;
+  std::vector<service_order::victim> victims_;
+  std::map<queue_row, bool> keeps_limits_;
 };
 
 }  // namespace kaisched::actions

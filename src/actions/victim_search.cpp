@@ -284,7 +284,8 @@ class search {
       for (const victim_unit& one : what.recorded) key[1].add(one.pods);
       for (const victim_unit& one : what.potential) key[2].add(one.pods);
       if (hopeless_.contains(key)) return false;
-      result<bool> solved = simulate(what, nodes);
+      result<bool> solved = chosen.again.empty() && rehearsal.leaves_no_room(chosen.units) ? leave_out(what, nodes)
+                                                                                           : simulate(what, nodes);
       if (solved && !*solved) hopeless_.insert(key);
       return solved;
     };
@@ -334,6 +335,18 @@ class search {
     return false;
   }
 #endif
+
+  /// In place of a simulation that fails: it counts as if it had been played.
+  result<bool> leave_out(const scenario& what, [[maybe_unused]] const node_set& nodes) {
+    std::size_t victims = 0;
+    what.each_pod([&](pod_row) { ++victims; });
+    count_set();
+    c_.search_effort.draw(steps_of_trial + static_cast<std::int64_t>(victims + c_.partial.chunk.size()));
+#ifdef KAISCHED_CHECKS
+    if (work::is_repeated(c_.sets_tried)) return verify_hopeless(what, nodes);
+#endif
+    return false;
+  }
 
   void count_set() {
     ++c_.statistics.back().candidates;
