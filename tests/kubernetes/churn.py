@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 from collections import defaultdict
 from pathlib import Path
 
@@ -30,11 +31,12 @@ PROGRAM = os.environ.get("KAISCHED_KUBERNETES", "")
 NODES, GPUS = 6, 8  # nodes, and what each of them has
 QUOTA, LIMIT = 24, 40  # GPUs of each of the two tenants
 CLASSES = {"low": 40, "normal": 50, "high": 75, "firm": 125}  # those of 100 and more may not be preempted
-LOAD = 0.8  # of the cluster, by jobs that come one by one; the jobs with which a tenant comes back are more
+LOAD = 0.6  # of the cluster, by jobs that come one by one; the jobs with which a tenant comes back are more
 BUSY = 0.85  # of that load, by the tenant whose turn it is
 TURN = (25, 50)  # seconds
 RUN = (8, 30)  # seconds
 STOP = (0.2, 3)  # seconds that a pod takes to stop
+LEAST = "kai.scheduler/batch-min-member"  # annotation of a job: the pods that its gang needs
 STEP = 0.5  # seconds between two looks at what runs
 
 
@@ -102,7 +104,7 @@ def objects_of(job):
     yield {
         "apiVersion": "batch/v1", "kind": "Job",
         "metadata": {"name": job["name"], "namespace": "team", "labels": labels,
-                     "annotations": {"kai.scheduler/batch-min-member": str(job["least"])}},
+                     "annotations": {LEAST: str(job["least"])}},
         # By index, so that after an eviction one pod waits ten seconds for its successor, however many left.
         "spec": {"parallelism": job["pods"], "completions": job["pods"], "completionMode": "Indexed", "backoffLimitPerIndex": 1000,
                  "ttlSecondsAfterFinished": 5,
@@ -114,26 +116,39 @@ def objects_of(job):
 
 
 class Gangs:
-    """Ends the pods of a gang together, once all of them have run at the same time for so long. One that loses a pod begins anew."""
+    """Ends the pods of a gang together, once all of them have run at the same time for so long. One that loses a pod begins anew; if
+    that happens while its pods end, those that are left run alone."""
 
     def __init__(self, lab, jobs):
         self.lab = lab
         self.waiting = {job["name"]: job for job in jobs if job["least"] > 1}
         self.since = {}  # by name: all run
+        self.over = {}  # their time is over
+        self.alone = set()
 
     def look_after(self):
-        running = defaultdict(list)
+        pods = defaultdict(list)
         for name, one in self.lab.pods().items():
-            if one["status"]["phase"] == "Running" and "deletionTimestamp" not in one["metadata"]:
-                running[one["metadata"]["labels"]["job-name"]].append(name)
+            if "deletionTimestamp" not in one["metadata"]:
+                pods[one["metadata"]["labels"]["job-name"], one["status"]["phase"]].append(name)
         now = time.monotonic()
         for name, job in list(self.waiting.items()):
-            if len(running[name]) < job["pods"]:
+            if len(pods[name, "Running"]) < job["pods"]:
                 self.since.pop(name, None)
             elif now >= self.since.setdefault(name, now) + job["run"]:
-                del self.waiting[name]
-                for one in running[name]:
-                    self.lab.patch(f"/api/v1/namespaces/team/pods/{one}", {"metadata": {"annotations": {"lab/ends-after": "0s"}}})
+                self.over[name] = self.waiting.pop(name)
+        for name, job in self.over.items():
+            for one in pods[name, "Running"]:
+                self.change(f"/api/v1/namespaces/team/pods/{one}", {"metadata": {"annotations": {"lab/ends-after": "0s"}}})
+            if pods[name, "Pending"] and name not in self.alone:
+                self.alone.add(name)
+                self.change(f"/apis/batch/v1/namespaces/team/jobs/{name}", {"metadata": {"annotations": {LEAST: "1"}}})
+                if job["has_group"]:
+                    self.change(f"/apis/scheduling.run.ai/v2alpha2/namespaces/team/podgroups/{name}", {"spec": {"minMember": 1}})
+
+    def change(self, path, body):
+        with contextlib.suppress(urllib.error.HTTPError):  # it is gone meanwhile
+            self.lab.patch(path, body)
 
 
 class Scheduler:
@@ -157,42 +172,52 @@ class Scheduler:
             raise RuntimeError(f"kaisched-kubernetes ended with {self.process.returncode}:\n{self.log.read_text()[-3000:]}")
         self.start()
 
-    def finish(self):
-        """Once it has written all its events: while nothing happens it writes nothing."""
-        size, since = -1, time.monotonic()
-        while time.monotonic() < since + 3:
-            if (now := self.log.stat().st_size) != size:
-                size, since = now, time.monotonic()
-            time.sleep(0.2)
+    def stop(self):
         self.process.send_signal(signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(30)
         laboratory.end(self.process)
 
 
+def until_quiet(file, seconds=5, most=120):
+    """Nothing has been added to the file for a while: the scheduler has written all its events, which come after all else."""
+    size, since, until = -1, time.monotonic(), time.monotonic() + most
+    while time.monotonic() < min(since + seconds, until):
+        if (now := file.stat().st_size) != size:
+            size, since = now, time.monotonic()
+        time.sleep(0.2)
+
+
 def is_complete(job):
     return any(one["type"] == "Complete" and one["status"] == "True" for one in job.get("status", {}).get("conditions", []))
 
 
+def set_up(lab, nodes):
+    """Nodes, tenants, and the parts of Kubernetes that make pods, run and remove them."""
+    lab.prepare()
+    for name, value in CLASSES.items():
+        lab.create({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": value})
+    for name in nodes:
+        made = node(name, GPUS)
+        made["metadata"]["annotations"] = {"kwok.x-k8s.io/node": "fake"}
+        lab.create(made)
+    lab.create(queue("top", NODES * GPUS))
+    for tenant in "ab":
+        lab.create(tenant_queue(tenant))
+    lab.start_controllers()
+    lab.start_kubelets()
+
+
 def play(program, folder, seed, minutes, patience, words=()):
-    """`words` are for the command line of the scheduler. Leaves audit.log, jobs.json and scheduler.log in the folder. @return how often the scheduler was started."""
+    """`words` are for the command line of the scheduler. Leaves audit.log, jobs.json and scheduler.log in the folder.
+    @return how often the scheduler was started."""
     jobs = draw_jobs(seed, 60 * minutes)
-    nodes = [node(f"n{i}", GPUS) for i in range(NODES)]
-    (folder / "jobs.json").write_text(json.dumps({"seed": seed, "nodes": {one["metadata"]["name"]: GPUS for one in nodes}, "jobs": jobs}, indent=1))
+    nodes = {f"n{i}": GPUS for i in range(NODES)}
+    (folder / "jobs.json").write_text(json.dumps({"seed": seed, "nodes": nodes, "jobs": jobs}, indent=1))
     (folder / "policy.yaml").write_text(churn_audit.POLICY)
     audit = (f"--audit-policy-file={folder}/policy.yaml", f"--audit-log-path={folder}/audit.log", "--audit-log-maxsize=4096")
     with laboratory.Lab(program, *audit) as lab:
-        lab.prepare()
-        for name, value in CLASSES.items():
-            lab.create({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": value})
-        for one in nodes:
-            one["metadata"]["annotations"] = {"kwok.x-k8s.io/node": "fake"}
-            lab.create(one)
-        lab.create(queue("top", NODES * GPUS))
-        lab.create(tenant_queue("a"))
-        lab.create(tenant_queue("b"))
-        lab.start_controllers()
-        lab.start_kubelets()
+        set_up(lab, nodes)
         scheduler = Scheduler(lab, folder / "scheduler.log", words)
         gangs = Gangs(lab, jobs)
 
@@ -212,8 +237,9 @@ def play(program, folder, seed, minutes, patience, words=()):
             while time.monotonic() < until and not all(map(is_complete, lab.items("/apis/batch/v1/namespaces/team/jobs"))):
                 look_after()
                 time.sleep(STEP)
+            until_quiet(folder / "audit.log")
         finally:
-            scheduler.finish()
+            scheduler.stop()
     return scheduler.starts
 
 

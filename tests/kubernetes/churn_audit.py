@@ -8,7 +8,8 @@ starts      an eviction names the group that it is for, and the pods of that gro
             was, start within a bound; with them the group has its gang
 cycles      no cycle binds and evicts the same pod. Events say which cycle a binding or an eviction belongs to
 told        every eviction has its event
-circles     two groups do not evict each other while no job comes and no pod ends, and no job loses pods more than so many times
+circles     two groups do not evict each other while no job comes and no pod ends, and no pod, with those that its job makes in its
+            place, is evicted more than so many times
 bindings    no pod is bound twice, and no node has more GPUs in use than it has
 ends        all jobs complete
 """
@@ -26,7 +27,8 @@ from pathlib import Path
 SCHEDULER = "system:serviceaccount:kube-system:kaisched"
 WITHIN = 15  # seconds from an eviction to the start that it was for
 SHORTEST_CYCLE = 0.1  # seconds between two cycles at least: `settle`
-MOST_EVICTIONS = 20  # times that a job loses pods
+MOST_EVICTIONS = 20  # of a pod and those that its job makes in its place
+INDEX = "batch.kubernetes.io/job-completion-index"  # which pod of its job it is
 FOR_NOBODY = {"stalegangeviction"}  # actions that make no room for a group
 # What the rules read, for kube-apiserver.
 POLICY = f"""apiVersion: audit.k8s.io/v1
@@ -63,6 +65,7 @@ class Pod:
     name: str
     group: str
     job: str
+    index: str  # of its place in the job, if that counts them
     gpus: int
     made: float
     promised: list = field(default_factory=list)  # (when, cycle, node); the node is empty where a promise was taken back
@@ -117,7 +120,8 @@ class Log:
         named = about.get("annotations", {}).get("pod-group-name")
         group = f"{about['namespace']}/" + (named or f"pg-{owner['name']}-{owner['uid']}")
         asked = [one.get("resources", {}).get("requests", {}).get("nvidia.com/gpu", 0) for one in made["spec"]["containers"]]
-        self.pods[about["uid"]] = Pod(about["name"], group, owner["name"], sum(map(int, asked)), seconds(entry["stageTimestamp"]))
+        index = about.get("labels", {}).get(INDEX, "")
+        self.pods[about["uid"]] = Pod(about["name"], group, owner["name"], index, sum(map(int, asked)), seconds(entry["stageTimestamp"]))
         self.uids[about["name"]].append(about["uid"])
 
     def take(self, entry):
@@ -266,16 +270,16 @@ class Verdict:
                 if not any(before < when <= pod.evicted for when in changes):
                     yield f"{pod.evictor} and {pod.group} evict each other, with nothing that has changed in between"
             last[pod.group, pod.evictor] = pod.evicted
-        for job, times in self.losses().items():
+        for (job, index), times in self.losses().items():
             if times > MOST_EVICTIONS:
-                yield f"job {job} loses pods in {times} cycles"
+                yield f"{f'pod {index} of ' if index else ''}job {job} is evicted {times} times"
 
     def losses(self):
-        """In how many cycles each job has lost pods."""
+        """How often each pod was evicted, with those that its job has made in its place."""
         cycles = defaultdict(set)
         for pod in self.evictions:
-            cycles[pod.job].add(pod.evicted_in or pod.evicted)
-        return {job: len(of) for job, of in cycles.items()}
+            cycles[pod.job, pod.index].add(pod.evicted_in or pod.evicted)
+        return {place: len(of) for place, of in cycles.items()}
 
     def judge_bindings(self):
         for pod in self.log.bound_twice:
@@ -324,7 +328,7 @@ class Verdict:
         yield "evictions that make no group room", sum(not pod.evictor and pod.action in FOR_NOBODY for pod in self.evictions), ""
         one_cycle = sum(one.startswith("cycles: ") for one in self.violations)
         yield "pods bound and evicted by one cycle", one_cycle, f"shortest time between both {min(stays):.1f} s" if stays else ""
-        yield "jobs that lost pods more than once", sum(n > 1 for n in losses.values()), f"most often {max(losses.values(), default=0)} times"
+        yield "pods evicted more than once", sum(n > 1 for n in losses.values()), f"most often {max(losses.values(), default=0)} times, with those made in their place"
         yield "pairs of groups that evicted each other", len(self.mutual), "with arrivals or ends in between"
         yield "circles", sum(one.startswith("circles: ") for one in self.violations), ""
         yield "requests that write", sum(log.requests.values()), ""
