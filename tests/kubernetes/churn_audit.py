@@ -25,7 +25,7 @@ from datetime import datetime
 from pathlib import Path
 
 SCHEDULER = "system:serviceaccount:kube-system:kaisched"
-WITHIN = 15  # seconds from an eviction to the start that it was for
+WITHIN = 30  # seconds from an eviction to the start that it was for
 SHORTEST_CYCLE = 0.1  # seconds between two cycles at least: `settle`
 MOST_EVICTIONS = 20  # of a pod and those that its job makes in its place
 INDEX = "batch.kubernetes.io/job-completion-index"  # which pod of its job it is
