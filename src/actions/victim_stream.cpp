@@ -23,7 +23,7 @@ result<void> offer_victims(job_queue& to, victim_search_state& kept, const victi
   std::vector<group_row> first;
   std::size_t counted = 0;
   for (const group_row g : c.groups_in_order()) {
-    if (!has_pods_to_lose(c, g) || c.evicted_enough(g) || !accepts(g)) continue;
+    if (!has_pods_to_lose(c, g) || has_kept_places_only(c, g) || c.evicted_enough(g) || !accepts(g)) continue;
     // The reference counts groups of queues that are not served as well.
     const queue_row leaf = c.state().groups[g].queue;
     const bool served = c.is_schedulable_queue(leaf) && from_queue(leaf);

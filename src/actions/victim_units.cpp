@@ -128,9 +128,16 @@ unit_pods next_unit(const core& c, group_row group, std::span<const pod_row> pod
   return {unit.begin(), unit.end()};
 }
 
+bool has_kept_places_only(const core& c, group_row group) {
+  if (!c.keeps_nominations() || c.state().nominated_pods == 0) return false;
+  const std::vector<pod_row> pods = pods_of(c, group);
+  return std::none_of(pods.begin(), pods.end(),
+                      [&](pod_row p) { return is_active(c, p) && c.nominated_node(p) == no_row; });
+}
+
 bool can_lose(const core& c, group_row group) {
   return c.is_schedulable_queue(c.state().groups[group].queue) && !c.evicted_enough(group) &&
-         has_pods_to_lose(c, group);
+         has_pods_to_lose(c, group) && !has_kept_places_only(c, group);
 }
 
 }  // namespace kaisched::actions

@@ -104,8 +104,12 @@ inline void tell_budget(const victim_rules& rules, const work::budget_refusal& w
 /// Preemptible, with pods on nodes; semi-preemptible, with pods beyond its core.
 [[nodiscard]] bool has_pods_to_lose(const work::core& c, group_row group);
 
-/// May be taken from to make room for others: in a queue that can be served, not evicted often enough, and
-/// `has_pods_to_lose`.
+/// All that the group has are places that were kept for it from earlier sessions: others have left for them, and before
+/// this session none of its pods had started.
+[[nodiscard]] bool has_kept_places_only(const work::core& c, group_row group);
+
+/// May be taken from to make room for others: in a queue that can be served, not evicted often enough, with pods to
+/// lose that are more than `has_kept_places_only`.
 [[nodiscard]] bool can_lose(const work::core& c, group_row group);
 
 /// What the group could lose next: one surplus pod or sub-group, else all its active pods, or nothing if it is

@@ -19,7 +19,8 @@ import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-SOURCE = Path(__file__).resolve().parents[2] / "examples" / "kubernetes" / "lab"
+KUBERNETES = Path(__file__).resolve().parents[2] / "examples" / "kubernetes"
+SOURCE = KUBERNETES / "lab"
 VERSION = "v1.36.3"  # of k8s.io/kubernetes in go.mod; the server wants to know its own
 PLURALS = {"PriorityClass": "priorityclasses", "Topology": "topologies", "StorageClass": "storageclasses", "DeviceClass": "deviceclasses",
            "NetworkPolicy": "networkpolicies", "RuntimeClass": "runtimeclasses"}  # fmt: skip
@@ -170,6 +171,40 @@ class Lab:
                 return port
             time.sleep(0.1)
         raise RuntimeError("kube-scheduler does not start:\n" + self.log("scheduler")[-3000:])
+
+    def prepare(self):
+        """The namespace `team`, and the definitions of KAI's objects, served."""
+        self.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}})
+        for file in sorted((KUBERNETES / "crds").glob("*.yaml")):
+            self.define(file)
+        for path in ("scheduling.run.ai/v2/queues", "scheduling.run.ai/v2alpha2/podgroups", "kai.scheduler/v1alpha1/topologies"):
+            self.until_served(f"/apis/{path}")
+
+    def until_served(self, path):
+        end = time.monotonic() + 60
+        while True:
+            try:
+                return self.items(path)
+            except urllib.error.HTTPError:
+                if time.monotonic() > end:
+                    raise
+            time.sleep(0.1)
+
+    def account(self, name, *roles):
+        """A service account with the roles of these files of examples/kubernetes, and no other. @return its kubeconfig."""
+        rights = "/apis/rbac.authorization.k8s.io/v1"
+        self.create({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": "kube-system"}})
+        for file in roles:
+            role = self.send("POST", f"{rights}/clusterroles", (KUBERNETES / file).read_bytes(), "application/yaml")["metadata"]["name"]
+            self.ask("POST", f"{rights}/clusterrolebindings", {
+                "metadata": {"name": f"{name}-{role}"}, "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
+                "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": "kube-system"}],
+            })  # fmt: skip
+        asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
+        token = self.ask("POST", f"/api/v1/namespaces/kube-system/serviceaccounts/{name}/token", asked)["status"]["token"]
+        file = self.state / f"kubeconfig-{name}"  # beside the certificate that it names
+        file.write_text(self.kubeconfig.read_text().replace(self.token, token))
+        return file
 
     # ---- requests ----
 

@@ -9,7 +9,6 @@ import sys
 import tempfile
 import time
 import unittest
-import urllib.error
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
@@ -17,7 +16,6 @@ from pathlib import Path
 import lab as laboratory
 
 PROGRAM = os.environ["KAISCHED_KUBERNETES"]
-KUBERNETES = Path(__file__).resolve().parents[2] / "examples" / "kubernetes"
 AUDIT = """apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -62,25 +60,10 @@ class LabCase(unittest.TestCase):
             (cls.folder / "policy.yaml").write_text(AUDIT)
             flags = [f"--audit-policy-file={cls.folder}/policy.yaml", f"--audit-log-path={cls.folder}/audit.log"]
         cls.lab = cls.enterClassContext(laboratory.Lab(cls.lab_program, *flags))
-        cls.lab.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}})
-        for file in sorted((KUBERNETES / "crds").glob("*.yaml")):
-            cls.lab.define(file)
-        for path in ("scheduling.run.ai/v2/queues", "scheduling.run.ai/v2alpha2/podgroups", "kai.scheduler/v1alpha1/topologies"):
-            cls.until_served(f"/apis/{path}")
+        cls.lab.prepare()
         if cls.controllers:
             cls.lab.start_controllers(*cls.controller_flags)
             cls.lab.start_kubelets(*cls.kubelet_flags)
-
-    @classmethod
-    def until_served(cls, path):
-        end = time.monotonic() + 60
-        while True:
-            try:
-                return cls.lab.items(path)
-            except urllib.error.HTTPError:
-                if time.monotonic() > end:
-                    raise
-            time.sleep(0.1)
 
     def setUp(self):
         self.created = set()  # names of pods, without those that controllers make
@@ -177,23 +160,6 @@ class LabCase(unittest.TestCase):
         self.until(lambda: self.explained() > since)
 
     # ---- rights ----
-
-    @classmethod
-    def account(cls, name, *roles):
-        """A service account with the roles of these files of examples/kubernetes, and no other. @return its kubeconfig."""
-        rights = "/apis/rbac.authorization.k8s.io/v1"
-        cls.lab.create({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": "kube-system"}})
-        for file in roles:
-            role = cls.lab.send("POST", f"{rights}/clusterroles", (KUBERNETES / file).read_bytes(), "application/yaml")["metadata"]["name"]
-            cls.lab.ask("POST", f"{rights}/clusterrolebindings", {
-                "metadata": {"name": f"{name}-{role}"}, "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
-                "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": "kube-system"}],
-            })  # fmt: skip
-        asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
-        token = cls.lab.ask("POST", f"/api/v1/namespaces/kube-system/serviceaccounts/{name}/token", asked)["status"]["token"]
-        file = cls.lab.state / f"kubeconfig-{name}"  # beside the certificate that it names
-        file.write_text(cls.lab.kubeconfig.read_text().replace(cls.lab.token, token))
-        return file
 
     @classmethod
     def asked(cls, name):

@@ -143,6 +143,30 @@ class Answers(FaultCase):
             self.assertEqual(program.starts, 1)
             self.assertGreaterEqual(at[3] - at[2], 1.9)
 
+    def test_evictions_without_an_answer_are_told(self):
+        """An eviction that has happened has its event, also if the server was asked about the pod to find out."""
+        for what in ("lost", "drop"):
+            with self.subTest(what), Play() as play:
+                met = set()
+
+                def fault(request, what=what, met=met):
+                    if request.method != "DELETE" or request.path in met:
+                        return None
+                    met.add(request.path)
+                    return what
+
+                def told(play=play):
+                    events = list(play.api.objects["events"].values())
+                    return sorted(one["regarding"]["name"] for one in events if one["reason"] == "Evict" and one["regarding"]["kind"] == "Pod")
+
+                play.faulty = fault
+                program = self.supervised(play.api, ALONE, f"untold-{what}")
+                left = sorted(f"a{i}-0" for i in range(8))
+                play.api.until(lambda play=play: play.is_over() and len(told(play)) == 3, 90)
+                self.ends_well(play, program, f"untold-{what}")
+                self.assertEqual(told(), [name for name in left if f"team/{name}" not in play.api.pods()])
+                self.assertGreaterEqual(len(met), 3)
+
     def test_answers_that_are_none(self):
         between = [  # of something in between: nothing was done
             ((200, [("Content-Type", "text/html")], body), ALONE + "explain_period: 1s\n") for body in (b"", b"[]", b"<html>welcome</html>")

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import lab as laboratory
 from clusters import gang, node, pod, queue
-from lab_case import KUBERNETES, LabCase, main
+from lab_case import LabCase, main
 from test_extender import shared_pod
 
-CHART = KUBERNETES / "deploy" / "chart"
+CHART = laboratory.KUBERNETES / "deploy" / "chart"
 SELECTOR = {"nvidia.com/gpu.present": "true"}
 AFFINITY = {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [
     {"weight": 1, "podAffinityTerm": {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app.kubernetes.io/name": "kaisched"}}}}]}}  # fmt: skip
@@ -123,7 +123,7 @@ class Chart(LabCase):
 
     def plain(self, file):
         """The rules of the first role of a manifest."""
-        first = next(one for one in (KUBERNETES / file).read_text().split("\n---\n") if "Role\n" in one)
+        first = next(one for one in (laboratory.KUBERNETES / file).read_text().split("\n---\n") if "Role\n" in one)
         space = re.search("namespace: ([a-z-]+)}", first)
         if space:
             first = first.replace(space[1], "team")

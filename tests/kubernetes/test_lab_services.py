@@ -16,8 +16,8 @@ from urllib.parse import quote
 
 import exposition
 from clusters import gang, group, node, pod, queue
-from lab import end, free_port
-from lab_case import KUBERNETES, QUICK, LabCase, main
+from lab import KUBERNETES, end, free_port
+from lab_case import QUICK, LabCase, main
 from test_extender import ALLOCATED, LOCK, PHASE, TO_ALLOCATE, shared_node, shared_pod
 from test_lab_workloads import definition
 
@@ -54,8 +54,8 @@ class Rights(LabCase):
                 self.lab.create(definition(api_group, version, kind, plural))
         for _, api_group, version, plural in kinds:
             if api_group not in own:
-                self.until_served(f"/apis/{api_group}/{version}/{plural}")
-        kubeconfig = self.account("kaisched", "rbac.yaml")
+                self.lab.until_served(f"/apis/{api_group}/{version}/{plural}")
+        kubeconfig = self.lab.account("kaisched", "rbac.yaml")
         for turn, eviction in enumerate(("delete", "evict")):
             with self.subTest(eviction=eviction):
                 self.reclaim(f"r{turn}", kubeconfig, f"eviction: {eviction}\ndisruption_budgets: respect\n{QUICK}")
@@ -134,7 +134,7 @@ class Extender(LabCase):
     def test_a_cluster_of_hami(self):
         """kube-scheduler asks the program for the devices of its pods: 5 pods of 16 GiB, 2 cards of 40 GiB."""
         self.create(*(shared_node(f"n{i}") for i in range(2)))
-        kubeconfig = self.account("extender", "rbac.yaml", "rbac-extender.yaml")
+        kubeconfig = self.lab.account("extender", "rbac.yaml", "rbac-extender.yaml")
         port = free_port()
         self.start(f"{QUICK}extender: {{listen: '127.0.0.1:{port}', handshake: 1s}}\n", kubeconfig)
         self.until(lambda: "all objects are read" in self.said() and "extender: listening" in self.said())

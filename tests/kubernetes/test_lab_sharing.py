@@ -9,7 +9,8 @@ import urllib.error
 from collections import Counter
 
 from clusters import gang, node, pod, queue
-from lab_case import KUBERNETES, LabCase, condition, main
+from lab import KUBERNETES
+from lab_case import LabCase, condition, main
 from test_sharing import DEVICE, NAMESPACE, Book, groups_of, is_reservation, shared
 
 WITHIN = 2  # seconds
@@ -95,7 +96,7 @@ class Sharing(Book, LabCase):
             found = {"apiVersion": re.search(r"(?m)^apiVersion: (\S+)", text)[1], "kind": kind, "metadata": {"namespace": space and space[1]}}
             cls.lab.send("POST", cls.lab.collection(found), text.encode(), "application/yaml")
         cls.lab.create({"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "nvidia"}, "handler": "nvidia"})
-        cls.kubeconfig = cls.account("sharer", "rbac.yaml", "rbac-sharing.yaml")
+        cls.kubeconfig = cls.lab.account("sharer", "rbac.yaml", "rbac-sharing.yaml")
         for name, space in (("sharing", NAMESPACE), ("scaling", STAND_INS)):
             cls.lab.ask("POST", f"{rights}/namespaces/{space}/rolebindings", {
                 "metadata": {"name": "sharer"}, "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": f"kaisched-kubernetes-{name}"},

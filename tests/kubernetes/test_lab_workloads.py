@@ -145,7 +145,7 @@ class Controllers(LabCase):
     def test_a_job_of_volcano(self):
         """minAvailable 4 of 6 pods: none with 3 GPUs, 5 with 5."""
         self.lab.create(definition("batch.volcano.sh", "v1alpha1", "Job", "jobs"))
-        self.until_served("/apis/batch.volcano.sh/v1alpha1/jobs")
+        self.lab.until_served("/apis/batch.volcano.sh/v1alpha1/jobs")
         spec = {"minAvailable": 4, "tasks": [{"name": "worker", "replicas": 6}]}
         self.create(node("n0", 3), queue("q", -1))
         owner = self.lab.create(workload("Job", "vj", spec, "batch.volcano.sh/v1alpha1"))
@@ -160,7 +160,7 @@ class Controllers(LabCase):
     def test_a_cluster_of_ray(self):
         """The head waits for the two workers that the cluster needs."""
         self.lab.create(definition("ray.io", "v1", "RayCluster", "rayclusters"))
-        self.until_served("/apis/ray.io/v1/rayclusters")
+        self.lab.until_served("/apis/ray.io/v1/rayclusters")
         spec = {"workerGroupSpecs": [{"groupName": "gpu", "replicas": 4, "minReplicas": 2}]}
         self.create(node("n0", 1), queue("q", -1))
         owner = self.lab.create(workload("RayCluster", "ray", spec, "ray.io/v1"))

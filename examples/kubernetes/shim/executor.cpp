@@ -141,6 +141,7 @@ bool executor::resolve_unknown() {
     try {
       const response answer = send(what);
       if (answer.status == 404) {
+        tell_resolved_eviction(pod, {});
         store_.forget(pod);
         binder_.resolve(pod, false);
       } else if (answer.ok()) {
@@ -149,6 +150,7 @@ bool executor::resolve_unknown() {
         const bool bound = !text_at(object, "/spec/nodeName").empty();
         object["apiVersion"] = "v1";
         object["kind"] = pod_key;
+        tell_resolved_eviction(pod, object);
         // What it says ends what was assumed if that has happened; else nothing did.
         store_.put_newer(resource_of(pod_key), std::move(object));
         store_.forget(pod);
@@ -176,7 +178,7 @@ void executor::suspend_jobs(tally& to) {
     store_.assume_gone(pod, text_at(object, "/metadata/uid"), clock_text(when_));
     suspended_.insert(pod);
     ++to.evicted;
-    tell_eviction(object, pod);
+    tell_eviction(notice_of(object, pod));
   }
 }
 
@@ -281,23 +283,43 @@ void executor::evict(const std::string& pod, tally& to) {
   stamps_.before_eviction(pod);
   binder_.abandon(pod);
   store_.assume_gone(pod, uid, clock_text(when_));
-  if (!change(pod, what, "evict", to)) return;
-  ++to.evicted;
-  log_(fmt::format("pod {}: evicted", pod));
-  tell_eviction(object, pod);
+  eviction_notice notice = notice_of(object, pod);
+  if (change(pod, what, "evict", to)) {
+    ++to.evicted;
+    log_(fmt::format("pod {}: evicted", pod));
+    tell_eviction(notice);
+  } else if (unknown_.contains(pod)) {
+    untold_.insert_or_assign(pod, std::move(notice));
+  }
+}
+
+executor::eviction_notice executor::notice_of(json object, const std::string& pod) const {
+  const auto cause = what_->causes.find(pod);
+  const auto group = what_->group_of.find(pod);
+  return {std::move(object), group == what_->group_of.end() ? std::string{} : group->second,
+          cause == what_->causes.end() ? eviction_cause{} : cause->second};
+}
+
+void executor::tell_resolved_eviction(const std::string& pod, const json& now) {
+  const auto untold = untold_.find(pod);
+  if (untold == untold_.end()) return;
+  const bool has_happened = now.is_null() || !text_at(now, "/metadata/deletionTimestamp").empty() ||
+                            text_at(now, "/metadata/uid") != text_at(untold->second.object, "/metadata/uid");
+  if (has_happened) {
+    log_(fmt::format("pod {}: evicted", pod));
+    tell_eviction(untold->second);
+  }
+  untold_.erase(untold);
 }
 
 /// As KAI: the group is told once for all its pods that leave for the same reason, and so is each pod.
-void executor::tell_eviction(const json& object, const std::string& pod) {
-  const auto known = what_->causes.find(pod);
-  const eviction_cause cause = known == what_->causes.end() ? eviction_cause{} : known->second;
+void executor::tell_eviction(const eviction_notice& notice) {
+  const eviction_cause& cause = notice.cause;
   const std::string note = cause.evictor.empty() ? fmt::format("evicted by {}", cause.action)
                                                  : fmt::format("evicted by {} for {}", cause.action, cause.evictor);
-  events_.tell(object, "Normal", "Evict", note, "Evicting");
-  const auto group = what_->group_of.find(pod);
-  if (group == what_->group_of.end()) return;
-  if (!told_evictions_.emplace(group->second, cause.evictor).second) return;
-  const json of_group = store_.find(pod_group_key, group->second);
+  events_.tell(notice.object, "Normal", "Evict", note, "Evicting");
+  if (notice.group.empty() || !told_evictions_.emplace(notice.group, cause.evictor).second) return;
+  const json of_group = store_.find(pod_group_key, notice.group);
   if (of_group.is_null()) return;
   json notes{{"num-evicted-pods", std::to_string(cause.pods)}, {"evictor-action-type", cause.action}};
   if (!cause.evictor.empty()) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -90,7 +91,16 @@ class executor {
   /// DELETE of a pod.
   [[nodiscard]] static request removal(const std::string& pod, const std::string& uid);
   void patch_status(const std::string& pod, const nlohmann::json& status, tally& to);
-  void tell_eviction(const nlohmann::json& object, const std::string& pod);
+  /// What is said of an eviction: of which pod, of which group, and for whom.
+  struct eviction_notice {
+    nlohmann::json object;
+    std::string group;
+    eviction_cause cause;
+  };
+  [[nodiscard]] eviction_notice notice_of(nlohmann::json object, const std::string& pod) const;
+  void tell_eviction(const eviction_notice& notice);
+  /// The same of an eviction of which no answer came, if it has happened. `now`: the pod, or null.
+  void tell_resolved_eviction(const std::string& pod, const nlohmann::json& now);
   void hold_back(const std::string& pod, const request& what, const response& answer);
 
   /// Sends a change of a pod whose outcome matters, unless the time for it is over. @return whether it was made.
@@ -121,6 +131,7 @@ class executor {
   std::set<std::pair<std::string, std::string>> told_evictions_;  ///< groups, and for whom
   // Of all cycles.
   std::set<std::string> unknown_;                       ///< pods of which no answer came
+  std::map<std::string, eviction_notice> untold_;       ///< evictions of such pods
   std::chrono::steady_clock::time_point paused_until_;  ///< what the server has asked for
 };
 
