@@ -161,7 +161,7 @@ bool victim_rehearsal::passes_late_groups(std::span<const std::uint32_t> units) 
 bool victim_rehearsal::can_count() {
   if (counts_) return *counts_;
   if (!c_.partial.asked) return false;  // the first simulation finds out what the group asks for, as KAI sees it
-  counts_ = c_.compat() && c_.has_proportion && c_.has_predicates && !kept_.plays_all && from_.recorded().empty() &&
+  counts_ = c_.compat() && !c_.options.reference_path && c_.has_proportion && c_.has_predicates && !kept_.plays_all && from_.recorded().empty() &&
             from_.requests_are_equal() && c_.choice.packs_gpus() && groups_have_plain_order(c_) && nodes_are_simple();
   if (*counts_) fill_bins();
   return *counts_;

@@ -246,7 +246,8 @@ constexpr std::array options{
     option_info{"reclaim.saturation_multiplier", option_type::number, "1", 1, 1e6, "",
                 "how much less saturated than its siblings a reclaimer must be"},
     option_info{"reference_path", option_type::boolean, "false", 0, 0, "",
-                "ask every part about every node instead of using indexes; for tests, same decisions"},
+                "ask every part about every node instead of using indexes, and simulate what could be counted; for "
+                "tests, same decisions"},
     option_info{"repartition.drain", option_type::boolean, "false", 0, 0, "",
                 "the action repartition may move preemptible pods that find another place out of instances"},
     option_info{"repartition.steps", option_type::integer, "200000", -1, 1e15, "",

@@ -7,7 +7,7 @@ import shlex
 import subprocess
 import time
 
-from support import PROGRAM, SOURCE, Case, kaisched, main
+from support import FEW_CASES, PROGRAM, SOURCE, Case, kaisched, main
 
 OLD_RECORDING = SOURCE / "tests/fuzz/corpus/fuzz_recording/three_jobs"
 JOBS = "job,submit,run_time,queue,gpus,priority\na,0,100,x,1,50\nb,30,50,x,1,80\nc,40,10,y,1,50\n"
@@ -47,6 +47,19 @@ class Play(Case):
                      "GPUs over time, contended window"):
             self.assertIn(part, said)
         self.assertNotIn("contended window", self.ok("simulate", jobs, "--play", play, "--whole-time"))
+
+    def test_what_is_counted_and_not_simulated(self):
+        """Searches of compat leave out simulations whose end they can count. With `reference_path` they simulate all."""
+        jobs = str(self.folder / "contended.csv")
+        self.ok("workload", "generate", jobs, "--jobs", "300", "--queues", "6", "--seed", "1", "--rate", "200")
+        until = "3h" if FEW_CASES else "6h"
+        digests = set()
+        for reference in ("false", "true"):
+            told = json.loads(self.ok("simulate", jobs, "--nodes", "4x8", "--equal-quotas", "--mode", "compat", "--until", until, "--set", f"reference_path={reference}",
+                                      "--json"))
+            self.assertGreater(told["evictions"], 20)
+            digests.add(told["digest"])
+        self.assertEqual(len(digests), 1)
 
     def test_policy_and_losses(self):
         preempting = ("--nodes", "1x1", "--actions", "allocate,preempt")
