@@ -165,9 +165,9 @@ std::size_t service_order::best_leaf() {
 }
 
 std::uint32_t service_order::pop_served(leaf_queue& leaf) {
-  const std::uint32_t victim = leaf.served[leaf.next_served++].victim;
+  const std::uint32_t position = leaf.served[leaf.next_served++].victim;
   if (leaf.next_served == leaf.served.size()) --open_;
-  return victim;
+  return position;
 }
 
 std::uint32_t service_order::next() {
@@ -176,9 +176,9 @@ std::uint32_t service_order::next() {
     const passed_group* passed = next_passed(leaf);
     const bool has_own = leaf.next_served < leaf.served.size();
     const bool is_own = has_own && (passed == nullptr || leaf.served[leaf.next_served].rank < passed->rank);
-    std::uint32_t victim = no_row;
+    std::uint32_t position = no_row;
     if (is_own) {
-      victim = pop_served(leaf);
+      position = pop_served(leaf);
     } else {
       ++leaf.next_passed;
     }
@@ -187,7 +187,7 @@ std::uint32_t service_order::next() {
     } else {
       (void)heap_.pop([this](std::size_t a, std::size_t b) { return is_before(a, b, no_limit); });
     }
-    if (is_own) return victim;
+    if (is_own) return position;
   }
   // Groups of the last queue are served in their order whatever the other queues hold.
   const auto last = std::find_if(leaves_.begin(), leaves_.end(),
@@ -195,9 +195,9 @@ std::uint32_t service_order::next() {
   return pop_served(*last);
 }
 
-void service_order::take_back(std::uint32_t victim) {
-  leaf_queue& leaf = leaves_[leaf_of_queue_[c_.state().groups[victims_[victim].group].queue]];
-  for (std::uint32_t r = 0; r < quota_dimensions; ++r) leaf.allocated[r] += victims_[victim].held[r];
+void service_order::take_back(std::uint32_t position) {
+  leaf_queue& leaf = leaves_[leaf_of_queue_[c_.state().groups[victims_[position].group].queue]];
+  for (std::uint32_t r = 0; r < quota_dimensions; ++r) leaf.allocated[r] += victims_[position].held[r];
   const policy::kai_amounts held = work::in_native(leaf.allocated);
   for (std::uint32_t r = 0; r < quota_dimensions; ++r) leaf.native.shares[r].allocated = held[r];
   leaf.standing_with = no_row;

@@ -34,7 +34,7 @@ class service_order {
   /// False: what `next` has said so far may be wrong.
   [[nodiscard]] bool is_certain() const { return tells_.value_or(false); }
   /// The victim that was served last holds its pods again.
-  void take_back(std::uint32_t victim);
+  void take_back(std::uint32_t position);
 
  private:
   /// A group of the session that waits. It is passed over, but its queue stands with it until then.

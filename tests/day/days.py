@@ -194,7 +194,7 @@ def markdown(lines):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("rows", nargs="*", help="rows of days.csv")
-    parser.add_argument("--all", action="store_true", help="whole workloads, which takes hours")
+    parser.add_argument("--all", action="store_true", help="whole workloads")
     parser.add_argument("--bin", type=Path, default=Path("build/release/bin"), help="folder of the programs")
     parser.add_argument("--out", type=Path, default=Path("build/day"), help="folder for days, logs and scenarios")
     parser.add_argument("--seconds", type=int, help="most processor time of a day; 20, with --all 1800")
