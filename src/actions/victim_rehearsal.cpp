@@ -161,8 +161,9 @@ bool victim_rehearsal::passes_late_groups(std::span<const std::uint32_t> units) 
 bool victim_rehearsal::can_count() {
   if (counts_) return *counts_;
   if (!c_.partial.asked) return false;  // the first simulation finds out what the group asks for, as KAI sees it
-  counts_ = c_.compat() && !c_.options.reference_path && c_.has_proportion && c_.has_predicates && !kept_.plays_all && from_.recorded().empty() &&
-            from_.requests_are_equal() && c_.choice.packs_gpus() && groups_have_plain_order(c_) && nodes_are_simple();
+  counts_ = c_.compat() && !c_.options.reference_path && !c_.options.one_order && c_.has_proportion &&
+            c_.has_predicates && !kept_.plays_all && from_.recorded().empty() && from_.requests_are_equal() &&
+            c_.choice.packs_gpus() && groups_have_plain_order(c_) && nodes_are_simple();
   if (*counts_) fill_bins();
   return *counts_;
 }
@@ -308,7 +309,8 @@ bool victim_rehearsal::ask_first(std::span<const std::uint32_t> units) {
   const queue_row mine = s.groups[waiting_].queue;
   const bool compares = c_.has_proportion && std::any_of(units.begin(), units.end(), [&](std::uint32_t i) {
                           const queue_row theirs = s.groups[from_.group_of(i)].queue;
-                          return theirs != mine && (*s.queues)[theirs].parent == (*s.queues)[mine].parent;
+                          return theirs != mine && (*s.queues)[theirs].parent == (*s.queues)[mine].parent &&
+                                 c_.is_schedulable_queue(theirs);
                         });
   if (compares) (void)c_.chunk_request(waiting_);
   return compares;
