@@ -6,6 +6,7 @@ import json
 import shlex
 import subprocess
 import time
+import unittest
 
 from support import FEW_CASES, PROGRAM, SOURCE, Case, kaisched, main
 
@@ -48,14 +49,14 @@ class Play(Case):
             self.assertIn(part, said)
         self.assertNotIn("contended window", self.ok("simulate", jobs, "--play", play, "--whole-time"))
 
+    @unittest.skipIf(FEW_CASES, "such a build simulates what it has counted, in every test")
     def test_what_is_counted_and_not_simulated(self):
         """Searches of compat leave out simulations whose end they can count. With `reference_path` they simulate all."""
         jobs = str(self.folder / "contended.csv")
         self.ok("workload", "generate", jobs, "--jobs", "300", "--queues", "6", "--seed", "1", "--rate", "200")
-        until = "3h" if FEW_CASES else "6h"
         digests = set()
         for reference in ("false", "true"):
-            told = json.loads(self.ok("simulate", jobs, "--nodes", "4x8", "--equal-quotas", "--mode", "compat", "--until", until, "--set", f"reference_path={reference}",
+            told = json.loads(self.ok("simulate", jobs, "--nodes", "4x8", "--equal-quotas", "--mode", "compat", "--until", "6h", "--set", f"reference_path={reference}",
                                       "--json"))
             self.assertGreater(told["evictions"], 20)
             digests.add(told["digest"])
