@@ -91,7 +91,7 @@ class executor {
   /// DELETE of a pod.
   [[nodiscard]] static request removal(const std::string& pod, const std::string& uid);
   void patch_status(const std::string& pod, const nlohmann::json& status, tally& to);
-  /// What is said of an eviction: of which pod, of which group, and for whom.
+  /// What the event of an eviction says: the pod that left, its group, and the group that gets the room.
   struct eviction_notice {
     nlohmann::json object;
     std::string group;

@@ -314,8 +314,8 @@ class losses_within_quotas {
 
 /// Whether the reclaimer may take all these victims. Units are judged one by one, each before it is taken, in the order
 /// given. Then at every level of the reclaimer's path its queue is compared with siblings that lose something.
-/// `repaired`: a queue that holds too much of a resource gives of it to those that ask for it, and nobody who ends
-/// above the own quota leaves another one below its quota.
+/// `repaired`: a queue that holds too much of a resource gives of it to those that ask for it, and losses are
+/// made up by gains, within fair shares and within quotas.
 template <class Queue, class Amounts, class Multiplier>
 [[nodiscard]] bool may_take(std::span<const Queue> queues, const reclaimer<Amounts>& claim,
                             std::span<const reclaim_victims<Amounts>> victims, Multiplier multiplier, bool repaired) {

@@ -36,11 +36,13 @@ bool may_go(const state& of, const shares_now& at, std::size_t asking, std::size
   return false;
 }
 
-/// Units on several nodes, and whether they leave. Those that are not in it count with what they have on each node.
+/// Units on several nodes, and whether they leave.
 using spanning_units = std::map<std::size_t, bool>;
 
-/// The least cost to have so many devices of a node, for 0, 1, ... devices, beside what spanning units cost.
-std::vector<std::int64_t> node_costs(const node_victims& at, std::int64_t start, const spanning_units& spanning) {
+/// The least cost to have so many devices of a node, for 0, 1, ... devices, beside what spanning units cost. `here`:
+/// other units count with what they have on the node.
+std::vector<std::int64_t> node_costs(const node_victims& at, std::int64_t start, bool here,
+                                     const spanning_units& spanning) {
   std::int64_t idle = at.idle;
   std::vector<victim> stay;
   for (const victim& one : at.victims) {
@@ -57,7 +59,7 @@ std::vector<std::int64_t> node_costs(const node_victims& at, std::int64_t start,
     next.resize(costs.size() + static_cast<std::size_t>(one.devices), endless);
     for (std::size_t have = 0; have < costs.size(); ++have) {
       const std::size_t then = have + static_cast<std::size_t>(one.devices);
-      next[then] = std::min({next[then], costs[have] + one.cost_here, endless});
+      next[then] = std::min({next[then], costs[have] + (here ? one.cost_here : one.cost), endless});
     }
     costs = std::move(next);
   }
@@ -71,7 +73,7 @@ std::int64_t least_cost(const std::vector<const node_victims*>& nodes, std::int6
   std::vector<std::int64_t> best(static_cast<std::size_t>(pods) + 1, endless);
   best[0] = 0;
   for (const node_victims* node : nodes) {
-    const std::vector<std::int64_t> costs = node_costs(*node, start, spanning);
+    const std::vector<std::int64_t> costs = node_costs(*node, start, pods > 1, spanning);
     for (std::size_t have = best.size(); have-- > 1;) {
       for (std::size_t here = 1; here <= have; ++here) {
         const std::size_t wanted = here * static_cast<std::size_t>(devices);
@@ -83,7 +85,8 @@ std::int64_t least_cost(const std::vector<const node_victims*>& nodes, std::int6
   return best.back();
 }
 
-/// The same with units on several nodes, which leave as a whole: every set of them is tried, unless there are too many.
+/// The same with units on several nodes, which leave as a whole: every set of them is tried, unless one node is enough
+/// or there are too many.
 std::int64_t least_cost_of_units(const std::vector<const node_victims*>& nodes, std::int64_t pods, std::int64_t devices,
                                  std::int64_t start) {
   std::map<std::size_t, std::int64_t> costs;
@@ -92,7 +95,7 @@ std::int64_t least_cost_of_units(const std::vector<const node_victims*>& nodes, 
       if (one.unit != 0 && one.end > start) costs[one.unit] = one.cost;
     }
   }
-  if (costs.size() > most_spanning_units) return least_cost(nodes, pods, devices, start, {});
+  if (pods == 1 || costs.size() > most_spanning_units) return least_cost(nodes, pods, devices, start, {});
   std::int64_t least = endless;
   for (std::size_t set = 0; set < std::size_t{1} << costs.size(); ++set) {
     spanning_units spanning;

@@ -146,9 +146,10 @@ bool host::carry_out(const decision& one, ms now, std::set<std::size_t>& touched
 }
 
 void host::count_evictions(const std::set<std::size_t>& evicted, ms now) {
+  const auto come = static_cast<std::int64_t>(world_.jobs().size() - world_.to_come());
   for (const std::size_t job : evicted) {
     world_.job(job).last_eviction = now;
-    stops_ = std::max(stops_, ++world_.job(job).evictions);
+    stops_ = std::max(stops_, ++world_.job(job).evictions - come);
   }
 }
 

@@ -19,7 +19,8 @@ struct settings {
   bool net = false;       ///< the host drops a start that the same session takes back, and starts claims that have room
   int rounds = 20;        ///< sessions at one moment, or without anything from outside, that may all change something
   int most_restless = 5;  ///< after so many moments without rest the day is broken off
-  std::int64_t most_stops = 60;  ///< of a job by decisions, after which the day is broken off
+  /// Stops of a job by decisions, beyond the number of jobs that have come, after which the day is broken off.
+  std::int64_t most_stops = 60;
   std::int64_t most_sessions = 50'000;
   /// Sessions, and jobs of which is asked before them whether they would start if they were first in line.
   std::vector<std::pair<std::int64_t, std::string>> probes;
