@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "actions/set_hash.hpp"
+#include "base/set_hash.hpp"
 
 namespace kaisched::actions {
 
@@ -103,7 +103,7 @@ result<bool> node_local(const core& c, victim_builder& from, const victim_attemp
 
 result<bool> multi_node(victim_builder& from, const victim_attempt& attempt) {
   from.keep_nodes_in_order();
-  std::pmr::set<set_hash> tried(from.memory());  // nodes with what was offered on them
+  std::pmr::set<base::set_hash> tried(from.memory());  // nodes with what was offered on them
   std::pmr::vector<node_row> rows(from.memory());
   std::pmr::vector<std::uint64_t> marked(from.memory());  // units, as bits
   victim_set& chosen = from.chosen();
@@ -114,7 +114,7 @@ result<bool> multi_node(victim_builder& from, const victim_attempt& attempt) {
     if (needed > std::max<std::int64_t>(0, from.freed_of_touched())) return false;
     const victim_builder::touched_nodes& touched = from.touched();
     auto next = from.smallest_request() > 0 ? touched.lower_bound({from.smallest_request(), 0, 0}) : touched.begin();
-    set_hash key;
+    base::set_hash key;
     rows.clear();
     const auto take = [&] {
       needed -= next->freed;

@@ -13,12 +13,12 @@
 #include "actions/exact_search.hpp"
 #include "actions/job_queue.hpp"
 #include "actions/placement.hpp"
-#include "actions/set_hash.hpp"
 #include "actions/victim_builder.hpp"
 #include "actions/victim_generators.hpp"
 #include "actions/victim_rehearsal.hpp"
 #include "actions/victim_search_state.hpp"
 #include "actions/victim_trial.hpp"
+#include "base/set_hash.hpp"
 #include "session/members.hpp"
 #include "session/repeated_checks.hpp"
 
@@ -279,7 +279,7 @@ class search {
       what.group = group_;
       what.recorded.assign(recorded_.begin(), recorded_.end());
       chosen.make(from, what.potential);
-      std::array<set_hash, 3> key;
+      std::array<base::set_hash, 3> key;
       key[0].add(c_.partial.chunk);
       for (const victim_unit& one : what.recorded) key[1].add(one.pods);
       for (const victim_unit& one : what.potential) key[2].add(one.pods);
@@ -539,8 +539,8 @@ class search {
   bool gpus_only_ = false;
   std::vector<victim_unit>& recorded_;  ///< of the state, as the next one
   std::vector<victim_unit>& found_;
-  std::pmr::set<std::array<set_hash, 3>> hopeless_;  ///< scenarios that failed
-  std::vector<victim_unit> whole_;                   ///< in `strict`: the set that `found_` is of
+  std::pmr::set<std::array<base::set_hash, 3>> hopeless_;  ///< scenarios that failed
+  std::vector<victim_unit> whole_;                         ///< in `strict`: the set that `found_` is of
   victim_chains chains_;
   domain_plan plan_;
   victim_trial trial_;  ///< in `strict`

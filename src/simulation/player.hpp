@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/set_hash.hpp"
 #include "base/sha256.hpp"
 #include "model/dependencies.hpp"
 #include "model/state.hpp"
@@ -166,6 +167,8 @@ class player {
   // ---- sessions: player_sessions.cpp
   result<void> decide();
   [[nodiscard]] bool wants_session() const;
+  [[nodiscard]] base::set_hash places_of_pods() const;
+  [[nodiscard]] bool goes_in_circles();
   [[nodiscard]] bool is_over() const {
     return events_.empty() && next_job_ == jobs_.size() && idle_sessions_ >= most_idle_sessions;
   }
@@ -229,6 +232,7 @@ class player {
   std::vector<bool> touched_job_;
   std::vector<std::uint32_t> touched_;
   std::vector<group_times> times_;      ///< by job
+  std::vector<base::set_hash> places_;  ///< of pods after the sessions of this moment
   std::vector<node_entry> nodes_;       ///< by slot
   std::vector<std::uint32_t> live_;     ///< jobs that have come and not ended, ascending
   std::vector<std::uint32_t> outages_;  ///< slots of their nodes

@@ -11,6 +11,8 @@ namespace kaisched::simulation {
 
 namespace {
 
+/// Places that come once more can be a way to others, by what sessions remember.
+constexpr std::ptrdiff_t most_repeats = 3;
 constexpr std::uint32_t nothing = std::numeric_limits<std::uint32_t>::max();
 
 error divided_devices() {
@@ -36,7 +38,8 @@ result<void> player::decide() {
       session_due_ = at;
       return {};
     }
-    if (again == options_.most_sessions_at_once) {
+    if (again == 0) places_.clear();
+    if (again == options_.most_sessions_at_once || (again > 0 && goes_in_circles())) {
       ++result_.counts.restless;
       break;
     }
@@ -56,6 +59,29 @@ result<void> player::decide() {
   session_due_ = clock_matters ? last_session_ + options_.wake : never;
   if (session_due_ != never && session_due_ <= now_) session_due_ = now_ + options_.wake;
   return {};
+}
+
+base::set_hash player::places_of_pods() const {
+  base::set_hash places;
+  for (const std::uint32_t j : live_) {
+    for (std::uint32_t p = first_pod_[j]; p < first_pod_[j + 1]; ++p) {
+      const pod_entry& pod = pods_[p];
+      const bool is_there = pod.where != whereabouts::waits && pod.where != whereabouts::gone;
+      if (!is_there && !pod.nominated) continue;
+      std::uint64_t key = base::set_hash::of_pair(p, static_cast<std::uint64_t>(pod.where));
+      key = base::set_hash::of_pair(key, is_there ? pod.node.slot() : 0);
+      key = base::set_hash::of_pair(key, is_there ? pod.devices.mask : 0);
+      places.add(base::set_hash::of_pair(key, pod.nominated ? std::uint64_t{pod.nominated.slot()} + 1 : 0));
+    }
+  }
+  return places;
+}
+
+/// All pods have had their present places several times after sessions of this moment, and the time is the same: so are
+/// the decisions that follow.
+bool player::goes_in_circles() {
+  places_.push_back(places_of_pods());
+  return std::count(places_.begin(), places_.end(), places_.back()) > most_repeats;
 }
 
 bool player::wants_session() const {
@@ -185,6 +211,7 @@ result<void> player::hold_session() {
   const result<table> searched = held->to_table(table_kind::pod_group);
   if (!searched) return searched.failure();
   if (searched->rows() > 0) {
+    places_.clear();  // the next session looks at other groups first
     const table_view told = searched->view();
     if (auto done = cluster_.apply(std::span(&told, 1)); !done) return done;
   }

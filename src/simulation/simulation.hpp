@@ -121,7 +121,8 @@ struct simulation_options {
   std::int64_t horizon = never;           ///< nothing is played from then on
   std::string queue = "default";          ///< of jobs that name none
   std::string model_label = "gpu.model";  ///< of nodes, for jobs that may run on some models only
-  /// Sessions at one moment that stop somebody; evictions that never come to rest end there, and are counted.
+  /// Sessions at one moment that stop some pod; evictions that never come to rest end there or, where the same places
+  /// come again, earlier, and are counted.
   std::uint32_t most_sessions_at_once = 64;
   /// Times that one job may be stopped: one that never gets on would be played for ever.
   std::uint32_t most_stops = 100'000;

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-namespace kaisched::actions {
+namespace kaisched::base {
 
 /// 128-bit sums of mixed numbers: equal for equal multisets.
 struct set_hash {
@@ -17,8 +17,12 @@ struct set_hash {
     a += mixed(value + 0x9E3779B97F4A7C15U);
     b += mixed(value ^ 0xD1B54A32D192ED03U);
   }
-  void add(std::span<const pod_row> pods) {
-    for (const pod_row p : pods) add(p);
+  void add(std::span<const std::uint32_t> rows) {
+    for (const std::uint32_t row : rows) add(row);
+  }
+  /// One number for two, in their order.
+  [[nodiscard]] static std::uint64_t of_pair(std::uint64_t first, std::uint64_t second) {
+    return mixed(mixed(first + 0x9E3779B97F4A7C15U) ^ second);
   }
   auto operator<=>(const set_hash&) const = default;
 
@@ -32,4 +36,4 @@ struct set_hash {
   }
 };
 
-}  // namespace kaisched::actions
+}  // namespace kaisched::base
