@@ -141,11 +141,14 @@ struct policy_options {
   std::int64_t search_steps = 10'000;             ///< of a search for victims, per group; `unlimited`
   std::int64_t action_steps = 500'000;            ///< of all searches for victims in one action; `unlimited`
   std::int64_t session_steps = 1'000'000;         ///< of all searches for victims in one session; `unlimited`
-  std::int64_t topology_steps = 1000;             ///< domains tried for one chunk in strict; `unlimited`
-  bool repartition_drain = false;                 ///< `repartition` may move pods out of the way
-  std::int64_t repartition_steps = 200'000;       ///< of the exact search for layouts, per group; `unlimited`
-  std::int64_t resize_gain = 10;                  ///< percent more that pods must bring where they go
-  std::int64_t resize_moves = 16;                 ///< groups that get pods of others in one session
+  /// Nanoseconds after a long search that found nothing, see the option `search_backoff.time`; negative: by mode.
+  std::int64_t search_backoff_time = -1'000'000'000;
+  std::int64_t search_backoff_steps = 300;            ///< of searches for the group until then; more are a long search
+  std::int64_t topology_steps = 1000;                 ///< domains tried for one chunk in strict; `unlimited`
+  bool repartition_drain = false;                     ///< `repartition` may move pods out of the way
+  std::int64_t repartition_steps = 200'000;           ///< of the exact search for layouts, per group; `unlimited`
+  std::int64_t resize_gain = 10;                      ///< percent more that pods must bring where they go
+  std::int64_t resize_moves = 16;                     ///< groups that get pods of others in one session
   std::int64_t nomination_timeout = 600'000'000'000;  ///< nanoseconds; 0: places are not kept; negative: for ever
   std::int64_t most_evictions = 0;                    ///< of a group: after so many it loses no more pods; 0 = any
   bool evicted_groups_wait = false;                   ///< see the option `evicted_groups.wait`; `strict` only

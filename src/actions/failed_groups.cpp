@@ -296,6 +296,7 @@ bool failed_groups::tell_that_hopeless(group_row group) {
 }
 
 void failed_groups::add(group_row group) {
+  ++added_;
   if (!c_.options.signatures) return;
   if (c_.compat()) {
     const auto [known, fresh] = smallest_.try_emplace(key_of(group), group);

@@ -28,6 +28,8 @@ class failed_groups {
   /// A group that is in nothing easier than one that failed.
   [[nodiscard]] bool tell_that_hopeless(group_row group);
   void add(group_row group);
+  /// Groups that have been added.
+  [[nodiscard]] std::uint64_t added() const { return added_; }
 
  private:
   using key = std::pair<queue_row, work::signature>;
@@ -51,6 +53,7 @@ class failed_groups {
 
   work::core& c_;
   bool per_queue_;
+  std::uint64_t added_ = 0;
   std::map<key, group_row> smallest_;                       ///< compat
   std::map<strict_key, std::vector<failed_chunk>> failed_;  ///< strict
   std::uint32_t commits_ = 0;                               ///< when those were noted

@@ -14,6 +14,8 @@ using work::in_native;
 
 namespace {
 
+constexpr std::size_t most_standings = 16;  ///< more take longer to look through than to make
+
 /// What pods hold for their queue. KAI looks at what they have asked for, where GPU memory is no GPU.
 model::quota_vector held_by(const core& c, std::span<const pod_row> pods) {
   model::quota_vector sum{};
@@ -51,10 +53,12 @@ void job_queue::node::clear() {
   fresh.entries = std::move(entries);
   fresh.ordered = std::move(ordered);
   fresh.others = std::move(others);
+  fresh.standings = std::move(standings);
   *this = std::move(fresh);
   entries.clear();
   ordered.clear();
   others.clear();
+  standings.clear();
 }
 
 void job_queue::clear() {
@@ -524,12 +528,16 @@ const policy::kai_standing& job_queue::standing_of(std::uint32_t n) const {
   const policy::kai_queue& queue = c_.kai_queues[one.queue];
   const entry& next = with_amount(top_of(nodes_[leaf_of(n)]));
   const policy::kai_amounts held{queue.shares[0].allocated, queue.shares[1].allocated, queue.shares[2].allocated};
-  if (one.held != held || one.job != next.native) {
+  if (one.held != held) {
     one.held = held;
-    one.job = next.native;
-    one.standing = policy::kai_standing_of({&queue, next.native, {}}, c_.kai_total);
+    one.standings.clear();
   }
-  return one.standing;
+  const auto known = std::find_if(one.standings.begin(), one.standings.end(),
+                                  [&](const auto& entry) { return entry.first == next.native; });
+  if (known != one.standings.end()) return known->second;
+  if (one.standings.size() == most_standings) one.standings.clear();
+  one.standings.emplace_back(next.native, policy::kai_standing_of({&queue, next.native, {}}, c_.kai_total));
+  return one.standings.back().second;
 }
 
 /// Inner queues are compared with their own amounts, but with the group of their best leaf.

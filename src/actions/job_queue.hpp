@@ -71,15 +71,15 @@ class job_queue {
     bool is_leaf = false;
     bool moved = false;  ///< its key may have changed since it was put in its heap
     std::uint32_t parent = no_row;
-    base::heap<std::uint32_t> entries;      ///< of a leaf: positions in `entries_`; else nodes
-    group_index::cursor members;            ///< of a leaf that is filled from an index
-    std::vector<std::uint32_t> ordered;     ///< of a leaf that is filled in order: entries, last one first
-    std::uint32_t head = no_row;            ///< its best member that is left, as an entry
-    std::uint32_t shown = no_row;           ///< while queues are linked: the best of those that have been added
-    std::vector<std::uint32_t> others;      ///< the same: entries that do not come from the index
-    mutable policy::kai_standing standing;  ///< of groups in `compat`, for the amounts below
+    base::heap<std::uint32_t> entries;   ///< of a leaf: positions in `entries_`; else nodes
+    group_index::cursor members;         ///< of a leaf that is filled from an index
+    std::vector<std::uint32_t> ordered;  ///< of a leaf that is filled in order: entries, last one first
+    std::uint32_t head = no_row;         ///< its best member that is left, as an entry
+    std::uint32_t shown = no_row;        ///< while queues are linked: the best of those that have been added
+    std::vector<std::uint32_t> others;   ///< the same: entries that do not come from the index
+    /// Of groups in `compat`, with what the queue holds, by what is asked for.
+    mutable std::vector<std::pair<policy::kai_amounts, policy::kai_standing>> standings;
     mutable policy::kai_amounts held{never_held, never_held, never_held};
-    mutable policy::kai_amounts job{};
   };
   /// Victims that a leaf has given so far.
   struct given {

@@ -43,6 +43,7 @@ std::size_t service_order::leaf_of(queue_row queue) {
     leaves_.back().queue = queue;
     leaves_.back().native = c_.kai_queues[queue];
     leaves_.back().allocated = (*c_.live.queue_allocated)[queue];
+    leaves_.back().held = leaves_.back().allocated;
     leaves_.back().rest = kept_.pending.members_of(queue);
     reset(leaves_.back());
   }
@@ -54,7 +55,24 @@ void service_order::reset(leaf_queue& leaf) {
   leaf.served.clear();
   leaf.next_served = 0;
   leaf.moved = false;
-  leaf.standing_with = no_row;
+}
+
+std::uint32_t service_order::position_of(leaf_queue& leaf, const policy::kai_amounts& ask) {
+  const auto found = std::find(leaf.asks.begin(), leaf.asks.end(), ask);
+  const auto position = static_cast<std::uint32_t>(found - leaf.asks.begin());
+  if (found == leaf.asks.end()) {
+    leaf.asks.push_back(ask);
+    leaf.whole.emplace_back();
+    leaf.now.emplace_back();
+  }
+  return position;
+}
+
+void service_order::note_allocated(leaf_queue& leaf) {
+  leaf.is_whole = leaf.allocated == leaf.held;
+  if (!leaf.is_whole) std::fill(leaf.now.begin(), leaf.now.end(), std::nullopt);
+  const policy::kai_amounts held = work::in_native(leaf.allocated);
+  for (std::uint32_t r = 0; r < quota_dimensions; ++r) leaf.native.shares[r].allocated = held[r];
 }
 
 /// Null: none is left.
@@ -65,7 +83,7 @@ const service_order::passed_group* service_order::next_passed(leaf_queue& leaf) 
       leaf.has_all = true;
     } else if (g != waiting_) {
       if (work::count_pods(c_, g, &model::sub_counts::active_used) > 0) tells_ = false;
-      leaf.passed.push_back({kept_.pending.rank_of(g), c_.chunk_ask(g)});
+      leaf.passed.push_back({kept_.pending.rank_of(g), position_of(leaf, c_.chunk_ask(g))});
     }
   }
   return leaf.next_passed == leaf.passed.size() ? nullptr : &leaf.passed[leaf.next_passed];
@@ -76,12 +94,13 @@ bool service_order::add_served(std::span<const victim> victims) {
   const auto all = static_cast<std::uint32_t>(s.group_slots);
   const std::uint32_t own_rank = kept_.pending.rank_of(waiting_);
   leaf_queue& mine = leaves_[leaf_of(s.groups[waiting_].queue)];
-  mine.served.push_back({own_rank, own_rank, no_row});
+  mine.served.push_back({own_rank, own_rank, no_row, position_of(mine, ask_of_waiting_)});
   for (std::uint32_t i = 0; i < victims.size(); ++i) {
     const queue_row queue = s.groups[victims[i].group].queue;
     if ((*s.queues)[queue].parent != parent_ || !c_.is_schedulable_queue(queue)) return false;
     leaf_queue& leaf = leaves_[leaf_of(queue)];
-    leaf.served.push_back({kept_.pending.rank_of(victims[i].group), all + i, i});
+    leaf.served.push_back(
+        {kept_.pending.rank_of(victims[i].group), all + i, i, position_of(leaf, work::in_native(victims[i].held))});
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) leaf.allocated[r] -= victims[i].held[r];
   }
   return true;
@@ -94,6 +113,8 @@ bool service_order::begin(std::span<const victim> victims) {
   for (leaf_queue& leaf : leaves_) {
     reset(leaf);
     leaf.allocated = (*c_.live.queue_allocated)[leaf.queue];
+    if (leaf.held != leaf.allocated) std::fill(leaf.whole.begin(), leaf.whole.end(), std::nullopt);
+    leaf.held = leaf.allocated;
   }
   if (!add_served(victims)) return false;
   open_ = 0;
@@ -101,8 +122,7 @@ bool service_order::begin(std::span<const victim> victims) {
     if (!leaf.served.empty()) ++open_;
     std::sort(leaf.served.begin(), leaf.served.end(),
               [](const served_group& a, const served_group& b) { return a.rank < b.rank; });
-    const policy::kai_amounts held = work::in_native(leaf.allocated);
-    for (std::uint32_t r = 0; r < quota_dimensions; ++r) leaf.native.shares[r].allocated = held[r];
+    note_allocated(leaf);
   }
   if (open_ > 1) link_queues();
   return *tells_;
@@ -130,10 +150,6 @@ void service_order::link_queues() {
   for (const auto& [limit, leaf] : firsts_) leaves_[leaf].moved = true;
 }
 
-policy::kai_amounts service_order::ask_of(const served_group& one) const {
-  return one.victim == no_row ? ask_of_waiting_ : work::in_native(victims_[one.victim].held);
-}
-
 /// With the best group among those that have been added up to a position.
 const policy::kai_standing& service_order::standing_of(std::size_t of, std::uint32_t limit) {
   leaf_queue& leaf = leaves_[of];
@@ -142,12 +158,10 @@ const policy::kai_standing& service_order::standing_of(std::size_t of, std::uint
   const passed_group* passed = next_passed(leaf);
   if (passed != nullptr && passed->rank > limit) passed = nullptr;
   const bool is_own = own != leaf.served.end() && (passed == nullptr || own->rank < passed->rank);
-  const std::uint32_t rank = is_own ? own->rank : passed->rank;
-  if (leaf.standing_with != rank) {
-    leaf.standing_with = rank;
-    leaf.standing = policy::kai_standing_of({&leaf.native, is_own ? ask_of(*own) : passed->ask, {}}, c_.kai_total);
-  }
-  return leaf.standing;
+  const std::uint32_t ask = is_own ? own->ask : passed->ask;
+  std::optional<policy::kai_standing>& standing = (leaf.is_whole ? leaf.whole : leaf.now)[ask];
+  if (!standing) standing = policy::kai_standing_of({&leaf.native, leaf.asks[ask], {}}, c_.kai_total);
+  return *standing;
 }
 
 bool service_order::is_before(std::size_t a, std::size_t b, std::uint32_t limit) {
@@ -170,6 +184,22 @@ std::uint32_t service_order::pop_served(leaf_queue& leaf) {
   return position;
 }
 
+void service_order::pass_over(leaf_queue& leaf) {
+  ++leaf.next_passed;
+  constexpr std::uint8_t unknown = 2;
+  const std::uint32_t own = leaf.next_served < leaf.served.size() ? leaf.served[leaf.next_served].rank : no_limit;
+  stays_.assign(leaf.asks.size(), unknown);
+  for (const passed_group* passed = next_passed(leaf); passed != nullptr && passed->rank < own;
+       passed = next_passed(leaf)) {
+    if (passed->ask >= stays_.size()) stays_.resize(leaf.asks.size(), unknown);
+    std::uint8_t& stays = stays_[passed->ask];
+    if (stays == unknown)
+      stays = heap_.top_stays([this](std::size_t a, std::size_t b) { return is_before(a, b, no_limit); }) ? 1 : 0;
+    if (stays == 0) return;
+    ++leaf.next_passed;
+  }
+}
+
 std::uint32_t service_order::next() {
   while (open_ > 1) {
     leaf_queue& leaf = leaves_[best_leaf()];
@@ -180,7 +210,7 @@ std::uint32_t service_order::next() {
     if (is_own) {
       position = pop_served(leaf);
     } else {
-      ++leaf.next_passed;
+      pass_over(leaf);
     }
     if (leaf.next_served < leaf.served.size() || next_passed(leaf) != nullptr) {
       leaf.moved = true;
@@ -198,9 +228,7 @@ std::uint32_t service_order::next() {
 void service_order::take_back(std::uint32_t position) {
   leaf_queue& leaf = leaves_[leaf_of_queue_[c_.state().groups[victims_[position].group].queue]];
   for (std::uint32_t r = 0; r < quota_dimensions; ++r) leaf.allocated[r] += victims_[position].held[r];
-  const policy::kai_amounts held = work::in_native(leaf.allocated);
-  for (std::uint32_t r = 0; r < quota_dimensions; ++r) leaf.native.shares[r].allocated = held[r];
-  leaf.standing_with = no_row;
+  note_allocated(leaf);
 }
 
 }  // namespace kaisched::actions

@@ -40,29 +40,34 @@ class service_order {
   /// A group of the session that waits. It is passed over, but its queue stands with it until then.
   struct passed_group {
     std::uint32_t rank;
-    policy::kai_amounts ask;
+    std::uint32_t ask;  ///< position in the asks of its leaf
   };
   /// A victim, or the group that waits.
   struct served_group {
     std::uint32_t rank;
     std::uint32_t position;  ///< in the order in which KAI adds them to their queues
     std::uint32_t victim;    ///< no_row: the group that waits
+    std::uint32_t ask;       ///< position in the asks of its leaf
   };
   struct leaf_queue {
     queue_row queue = no_row;
-    policy::kai_queue native;  ///< as it is with what victims have lost
+    policy::kai_queue native;    ///< as it is with what victims have lost
+    model::quota_vector held{};  ///< with nothing gone
     model::quota_vector allocated{};
     // Of all sets of victims.
-    group_index::cursor rest;          ///< groups that are not in `passed` yet
-    std::vector<passed_group> passed;  ///< in their order
-    bool has_all = false;              ///< no group is left in `rest`
+    std::vector<policy::kai_amounts> asks;  ///< that differ
+    group_index::cursor rest;               ///< groups that are not in `passed` yet
+    std::vector<passed_group> passed;       ///< in their order
+    bool has_all = false;                   ///< no group is left in `rest`
     // Of one set.
     std::size_t next_passed = 0;
     std::vector<served_group> served;  ///< by rank
     std::size_t next_served = 0;
     bool moved = false;
-    std::uint32_t standing_with = no_row;  ///< the rank of the group that `standing` is made with
-    policy::kai_standing standing{};
+    /// By position in `asks`, with what the leaf holds without any victims gone, and with what it holds now.
+    std::vector<std::optional<policy::kai_standing>> whole;
+    std::vector<std::optional<policy::kai_standing>> now;
+    bool is_whole = true;  ///< nothing is gone
   };
 
   [[nodiscard]] bool find_queues();
@@ -73,10 +78,13 @@ class service_order {
   void link_queues();
   [[nodiscard]] std::uint32_t first_position(leaf_queue& leaf);
   [[nodiscard]] const policy::kai_standing& standing_of(std::size_t leaf, std::uint32_t limit);
+  /// Groups of the best leaf that are passed over one after the other.
+  void pass_over(leaf_queue& leaf);
   [[nodiscard]] bool is_before(std::size_t a, std::size_t b, std::uint32_t limit);
   [[nodiscard]] std::size_t best_leaf();
   [[nodiscard]] std::uint32_t pop_served(leaf_queue& leaf);
-  [[nodiscard]] policy::kai_amounts ask_of(const served_group& one) const;
+  [[nodiscard]] static std::uint32_t position_of(leaf_queue& leaf, const policy::kai_amounts& ask);
+  static void note_allocated(leaf_queue& leaf);
 
   victim_search_state& kept_;
   work::core& c_;
@@ -89,6 +97,7 @@ class service_order {
   std::span<const victim> victims_;
   base::heap<std::size_t> heap_;
   std::vector<std::pair<std::uint32_t, std::size_t>> firsts_;  ///< position, leaf
+  std::vector<std::uint8_t> stays_;                            ///< of the best leaf, by position in its asks
   std::size_t open_ = 0;                                       ///< leaves with groups that are still to be served
 };
 

@@ -14,8 +14,10 @@
 #include "actions/migration.hpp"
 #include "actions/reclaim_verdicts.hpp"
 #include "actions/runtime.hpp"
+#include "actions/search_backoff.hpp"
 #include "actions/victim_judges.hpp"
 #include "actions/victim_search.hpp"
+#include "base/row_marks.hpp"
 #include "policy/reclaim/reclaim_rules.hpp"
 #include "session/members.hpp"
 #include "session/repeated_checks.hpp"
@@ -338,6 +340,7 @@ class waiting_line {
 
   /// Those that have had their search in this round come last.
   result<void> fill(const std::vector<group_row>& groups) {
+    groups_ = groups;
     std::vector<group_row> first;
     for (const group_row g : groups) (round_.has_had(g) ? later_ : first).push_back(g);
     return first.empty() ? begin_anew() : fill_with(first);
@@ -345,11 +348,29 @@ class waiting_line {
 
   /// The next group, or no_row.
   result<group_row> next() {
+    if (is_plain_) return next_of_rest();
     result<group_row> found = next_of_part();
+    if (found && *found != no_row && c_.compat()) given_.mark(*found, c_.state().group_slots);
     if (!found || *found != no_row || later_.empty()) return found;
     if (auto done = begin_anew(); !done) return done.failure();
     return next_of_part();
   }
+
+  /// No group that is left can change anything, so their order says nothing: they come as they have been filled in. In
+  /// `compat`, where queues are compared by what groups ask for, which is remembered, that is said of groups without
+  /// pods only.
+  [[nodiscard]] bool leave_order_if(const std::function<bool(group_row)>& is_hopeless) {
+    if (is_plain_ || !c_.compat() || depth_ != 0 || !later_.empty()) return is_plain_;
+    for (; rest_ < groups_.size(); ++rest_) {
+      const group_row g = groups_[rest_];
+      if (!given_.has(g) && (work::count_pods(c_, g, &model::sub_counts::active_used) > 0 || !is_hopeless(g)))
+        return false;
+    }
+    rest_ = 0;
+    return is_plain_ = true;
+  }
+  /// The group on which that depends.
+  [[nodiscard]] bool waits_for_open_group() const { return rest_ < groups_.size() && !given_.has(groups_[rest_]); }
 
   /// Groups have got or lost pods.
   result<void> changed(std::span<const group_row> groups) {
@@ -396,6 +417,11 @@ class waiting_line {
     return {};
   }
 
+  group_row next_of_rest() {
+    while (rest_ < groups_.size() && given_.has(groups_[rest_])) ++rest_;
+    return rest_ == groups_.size() ? no_row : groups_[rest_++];
+  }
+
   result<group_row> next_of_part() {
     if (c_.compat()) return queue_.empty() ? no_row : queue_.pop();
     // Queues stand as they are now: what has been decided since changes the order.
@@ -417,6 +443,10 @@ class waiting_line {
   group_index index_;
   std::int64_t depth_;
   search_round& round_;
+  std::span<const group_row> groups_;  ///< all
+  std::size_t rest_ = 0;               ///< all before it have been given or are hopeless
+  base::row_marks given_;              ///< in `compat`, before the order was left
+  bool is_plain_ = false;
   std::vector<group_row> later_;       ///< that have had their search in this round
   std::vector<bool> waits_;            ///< by group
   std::optional<job_queue> in_order_;  ///< in `strict`, until something is decided
@@ -450,11 +480,13 @@ result<search_outcome> look_for_victims([[maybe_unused]] core& c, victim_search&
 
 /// Each pending group once, in queue order.
 template <class Prepare>
-result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t depth, Prepare prepare) {
+result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t depth, Prepare prepare,
+                   const std::function<bool(group_row)>& finds_no_victims = {}) {
   c.keep_chunks();
   const std::vector<group_row> groups = groups_that_may_evict(c, preemptible_only);
   if (groups.empty()) return {};
   search_round round(c);
+  search_backoff backoff(c);
   waiting_line line(c, depth, round);
   if (auto done = line.fill(groups); !done) return done;
   failed_groups failed(c, per_queue);
@@ -463,6 +495,13 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
   eviction_attempt told;  // by the rules of the group that is tried
   std::vector<group_row> touched;
   bool is_cut = false;  // the action has no steps left
+  if (finds_no_victims) (void)line.leave_order_if(finds_no_victims);
+  std::uint64_t failed_before = 0;  // when it was last asked whether all groups that are left are like these
+  const auto leave_order = [&] {
+    if (failed_before == failed.added() && line.waits_for_open_group()) return;
+    failed_before = failed.added();
+    (void)line.leave_order_if([&](group_row g) { return failed.tell_that_hopeless(g); });
+  };
   while (true) {
     if (auto on = c.go_on(); !on) return on;
     result<group_row> next = line.next();
@@ -488,7 +527,10 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
       remember(c, group, one.why, told);
       round.note_searched(group);
     }
-    if (one.skip) continue;
+    if (one.skip) {
+      if (one.why == attempt_outcome::like_failed) leave_order();
+      continue;
+    }
     if (one.fails) {
       failed.add(group);
       continue;
@@ -507,7 +549,7 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
     const std::uint64_t sets_before = c.sets_tried;
     ++c.statistics.back().groups_tried;
     const bool is_first = c.search_effort.drawn_in_action() == 0;
-    c.search_effort.begin_group();
+    c.search_effort.begin_group(backoff.most_steps(group));
     result<bool> gently = one.gently ? one.gently() : false;
     if (!gently) return gently.failure();
     result<search_outcome> found = *gently               ? search_outcome::solved
@@ -517,6 +559,7 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
     told.sets = c.sets_tried - sets_before;
     told.steps = static_cast<std::uint64_t>(c.search_effort.drawn_in_group());
     told.cut = c.search_effort.was_cut();
+    backoff.note(group, *found == search_outcome::solved, c.search_effort.drawn_in_group());
     is_cut = told.cut && c.search_effort.action_is_spent();
     if (is_cut) round.note_cut();
     if (!is_cut || is_first) round.note_searched(group);
@@ -693,21 +736,25 @@ result<void> reclaim(core& c) {
 result<void> preempt(core& c) {
   lowest_priorities lowest(c);
   preempt_attempt state(c);
-  return drive(c, false, true, c.options.preempt_queue_depth,
-               [&](group_row group, failed_groups& failed, victim_search&, eviction_attempt& told) {
-                 attempt one;
-                 if (not_worth_trying(c, group, failed, one)) return one;
-                 const model::group_core& mine = c.state().groups[group];
-                 work::failure why;
-                 one.fails =
-                     c.has_proportion && c.quota_refuses(group, c.chunk_request(group), c.chunk_of(group, true), why);
-                 one.why = attempt_outcome::over_quota;
-                 if (one.fails) return one;
-                 one.nobody_may_lose = !lowest.has_lower(mine.queue, mine.priority);
-                 state.open(group, told);
-                 one.rules = state.rules();
-                 return one;
-               });
+  return drive(
+      c, false, true, c.options.preempt_queue_depth,
+      [&](group_row group, failed_groups& failed, victim_search&, eviction_attempt& told) {
+        attempt one;
+        if (not_worth_trying(c, group, failed, one)) return one;
+        const model::group_core& mine = c.state().groups[group];
+        work::failure why;
+        one.fails = c.has_proportion && c.quota_refuses(group, c.chunk_request(group), c.chunk_of(group, true), why);
+        one.why = attempt_outcome::over_quota;
+        if (one.fails) return one;
+        one.nobody_may_lose = !lowest.has_lower(mine.queue, mine.priority);
+        state.open(group, told);
+        one.rules = state.rules();
+        return one;
+      },
+      [&](group_row group) {
+        const model::group_core& mine = c.state().groups[group];
+        return !lowest.has_lower(mine.queue, mine.priority);
+      });
 }
 
 result<void> consolidation(core& c) {

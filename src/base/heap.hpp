@@ -44,6 +44,12 @@ class heap {
 
   void clear() { items_.clear(); }
 
+  /// No item that is compared with the first one comes before it. `fix_top` would leave all as it is then.
+  template <class Before>
+  [[nodiscard]] bool top_stays(Before before) const {
+    return (items_.size() < 2 || !before(items_[1], items_[0])) && (items_.size() < 3 || !before(items_[2], items_[0]));
+  }
+
   [[nodiscard]] const Item& top() const { return items_.front(); }
   [[nodiscard]] bool empty() const { return items_.empty(); }
   [[nodiscard]] std::size_t size() const { return items_.size(); }

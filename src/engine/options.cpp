@@ -263,6 +263,12 @@ constexpr std::array options{
                 "looked at"},
     option_info{"restrict_node_scheduling", option_type::boolean, "false", 0, 0, "",
                 "GPU pods need nodes labelled gpu-worker, other pods nodes labelled cpu-worker"},
+    option_info{"search_backoff.steps", option_type::integer, "300", 0, 1e15, "",
+                "steps of a search for victims, counted like search_steps: one that takes more and finds nothing is a "
+                "long search, and until search_backoff.time has passed a search for the group takes no more"},
+    option_info{"search_backoff.time", option_type::number, "-1", -1, 1e9, "",
+                "seconds after a long search for victims in which the same action gives the group no other long one; "
+                "-1: 300 in compat, 0 in strict; 0: none. Nothing where search_steps is -1"},
     option_info{"search_steps", option_type::integer, "10000", -1, 1e15, "",
                 "steps that a search for victims takes for one group: 10 for a set that is tried, 1 for each of its "
                 "pods and of those that wait, 1 for a set that is ruled out; -1: no limit"},
@@ -314,6 +320,7 @@ constexpr std::array integers{
     std::pair{std::string_view("queue_depth.preempt"), &policy_options::preempt_queue_depth},
     std::pair{std::string_view("queue_depth.reclaim"), &policy_options::reclaim_queue_depth},
     std::pair{std::string_view("repartition.steps"), &policy_options::repartition_steps},
+    std::pair{std::string_view("search_backoff.steps"), &policy_options::search_backoff_steps},
     std::pair{std::string_view("search_steps"), &policy_options::search_steps},
     std::pair{std::string_view("session_steps"), &policy_options::session_steps},
     std::pair{std::string_view("action_steps"), &policy_options::action_steps},
@@ -334,6 +341,7 @@ constexpr std::array seconds{
     std::pair{std::string_view("multifactor.max_age"), &policy_options::factor_max_age},
     std::pair{std::string_view("nominations.timeout"), &policy_options::nomination_timeout},
     std::pair{std::string_view("requeue_delay"), &policy_options::requeue_delay},
+    std::pair{std::string_view("search_backoff.time"), &policy_options::search_backoff_time},
     std::pair{std::string_view("staleness_grace"), &policy_options::staleness_grace},
 };
 constexpr std::array numbers{

@@ -236,8 +236,9 @@ constexpr std::array pod_group_columns{
                 "gang ask for. For the action tiers."},
     column_info{col::pod_group_searched, "searched", ct::i64, cs::one, false, ek::none, "bits", "0",
                 "Actions that have searched for victims of the group while searches took more effort than one session "
-                "has: 4 consolidation, 8 reclaim, 16 preempt. Groups without the bit are searched for first. A session "
-                "says what it becomes (table pod_group of a session)."},
+                "has: 4 consolidation, 8 reclaim, 16 preempt. Groups without the bit are searched for first. 256 times "
+                "these: actions whose last long search found nothing, at the second that the bits from 65536 on count. "
+                "A session says what it becomes (table pod_group of a session)."},
 };
 constexpr std::array sub_group_columns{
     column_info{col::sub_group_group, "group", ct::string, cs::ragged, true, ek::pod_group, "pod group", "",

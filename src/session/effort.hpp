@@ -29,8 +29,9 @@ class effort {
     was_cut_ = false;
   }
   /// A search for one group begins.
-  void begin_group() noexcept {
-    group_ = std::min(most_of_group_, action_);
+  /// It takes no more than `most` steps, or `unlimited`.
+  void begin_group(std::int64_t most = unlimited) noexcept {
+    group_ = std::min({most_of_group_, action_, amount(most)});
     drawn_in_group_ = 0;
     was_cut_ = false;
   }
