@@ -143,7 +143,7 @@ struct policy_options {
   std::int64_t session_steps = 1'000'000;         ///< of all searches for victims in one session; `unlimited`
   /// Nanoseconds after a long search that found nothing, see the option `search_backoff.time`; negative: by mode.
   std::int64_t search_backoff_time = -1'000'000'000;
-  std::int64_t search_backoff_steps = 300;            ///< of searches for the group until then; more are a long search
+  std::int64_t search_backoff_steps = 100;            ///< of searches for the group until then; more are a long search
   std::int64_t topology_steps = 1000;                 ///< domains tried for one chunk in strict; `unlimited`
   bool repartition_drain = false;                     ///< `repartition` may move pods out of the way
   std::int64_t repartition_steps = 200'000;           ///< of the exact search for layouts, per group; `unlimited`

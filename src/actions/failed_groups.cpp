@@ -228,7 +228,8 @@ failed_groups::key failed_groups::key_of(group_row group) {
   return {per_queue_ ? c_.state().groups[group].queue : no_row, signature_of(group)};
 }
 
-failed_groups::strict_key failed_groups::strict_key_of(group_row group) const {
+/// All that has to be equal.
+std::string failed_groups::strict_key_of(group_row group) const {
   const model::cluster_state& s = c_.state();
   const model::group_core& g = s.groups[group];
   std::vector<std::string> pods;
@@ -248,6 +249,7 @@ failed_groups::strict_key failed_groups::strict_key_of(group_row group) const {
   std::sort(pods.begin(), pods.end());
   pods.erase(std::unique(pods.begin(), pods.end()), pods.end());
   std::string all(g.preemptible ? "p" : "n");
+  append_text(all, std::to_string(g.queue));
   if (g.semi_preemptible) {
     for (const std::int64_t amount : c_.core_growth(group, c_.chunk_of(group, true)))
       append_text(all, std::to_string(amount));
@@ -255,18 +257,27 @@ failed_groups::strict_key failed_groups::strict_key_of(group_row group) const {
   append_text(all, s.group_extras[group].name_space);
   append_text(all, std::to_string(c_.reservations.kind_of(group)));
   for (const std::string& one : pods) append_text(all, one);
-  return {g.queue, all};
+  return all;
 }
 
-failed_groups::failed_chunk failed_groups::chunk_of(group_row group) const {
-  failed_chunk made;
+const work::failure_signature& failed_groups::strict_signature_of(group_row group) {
+  if (c_.signatures.commits != c_.commits) {
+    c_.signatures.commits = c_.commits;
+    c_.signatures.of_failures = {};
+  }
+  work::failure_signature& made = c_.signatures.of_failures.at(group);
+  if (made.is_known && made.changes == c_.changes_of(group)) return made;
+  made.is_known = true;
+  made.kind = number_of(strict_key_of(group));
   made.priority = c_.state().groups[group].priority;
+  made.requests.clear();
   for (const pod_row p : c_.chunk_of(group, true)) made.requests.push_back(c_.state().class_of(p).ask.request);
   sort_requests(made.requests);
+  made.changes = c_.changes_of(group);
   return made;
 }
 
-bool failed_groups::is_at_least(const failed_chunk& larger, const failed_chunk& smaller) const {
+bool failed_groups::is_at_least(const work::failure_signature& larger, const work::failure_signature& smaller) const {
   // A group that gains more by reclaiming may take more. And what preempts for more leaves less room for victims to
   // return, which E5 counts.
   const bool by_amount = c_.action == action_kind::reclaim || c_.action == action_kind::preempt;
@@ -288,11 +299,11 @@ bool failed_groups::tell_that_hopeless(group_row group) {
   }
   forget_if_changed();
   if (failed_.empty()) return false;
-  const auto known = failed_.find(strict_key_of(group));
-  if (known == failed_.end()) return false;
-  const failed_chunk mine = chunk_of(group);
-  return std::any_of(known->second.begin(), known->second.end(),
-                     [&](const failed_chunk& theirs) { return is_at_least(mine, theirs); });
+  const work::failure_signature& mine = strict_signature_of(group);
+  const auto known = failed_.find(mine.kind);
+  return known != failed_.end() &&
+         std::any_of(known->second.begin(), known->second.end(),
+                     [&](const work::failure_signature& theirs) { return is_at_least(mine, theirs); });
 }
 
 void failed_groups::add(group_row group) {
@@ -304,10 +315,11 @@ void failed_groups::add(group_row group) {
     return;
   }
   forget_if_changed();
-  failed_chunk mine = chunk_of(group);
-  std::vector<failed_chunk>& known = failed_[strict_key_of(group)];
-  std::erase_if(known, [&](const failed_chunk& theirs) { return is_at_least(theirs, mine); });  // says less
-  known.push_back(std::move(mine));
+  const work::failure_signature& mine = strict_signature_of(group);
+  std::vector<work::failure_signature>& known = failed_[mine.kind];
+  // These say less.
+  std::erase_if(known, [&](const work::failure_signature& theirs) { return is_at_least(theirs, mine); });
+  known.push_back(mine);
 }
 
 }  // namespace kaisched::actions

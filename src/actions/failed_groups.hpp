@@ -33,17 +33,11 @@ class failed_groups {
 
  private:
   using key = std::pair<queue_row, work::signature>;
-  using strict_key = std::pair<queue_row, std::string>;
-  /// What `strict` knows of a group that failed.
-  struct failed_chunk {
-    std::int64_t priority = 0;
-    std::vector<std::vector<std::int64_t>> requests;  ///< of its next chunk, sorted
-  };
   [[nodiscard]] key key_of(group_row group);
-  [[nodiscard]] strict_key strict_key_of(group_row group) const;
-  [[nodiscard]] failed_chunk chunk_of(group_row group) const;
+  [[nodiscard]] std::string strict_key_of(group_row group) const;
+  [[nodiscard]] const work::failure_signature& strict_signature_of(group_row group);
   /// If the smaller chunk has failed, the larger one cannot succeed.
-  [[nodiscard]] bool is_at_least(const failed_chunk& larger, const failed_chunk& smaller) const;
+  [[nodiscard]] bool is_at_least(const work::failure_signature& larger, const work::failure_signature& smaller) const;
   void forget_if_changed();
   [[nodiscard]] const work::signature& signature_of(group_row group);
   [[nodiscard]] std::uint32_t number_of_class(class_row kind);
@@ -54,9 +48,9 @@ class failed_groups {
   work::core& c_;
   bool per_queue_;
   std::uint64_t added_ = 0;
-  std::map<key, group_row> smallest_;                       ///< compat
-  std::map<strict_key, std::vector<failed_chunk>> failed_;  ///< strict
-  std::uint32_t commits_ = 0;                               ///< when those were noted
+  std::map<key, group_row> smallest_;                                     ///< compat
+  std::map<std::uint32_t, std::vector<work::failure_signature>> failed_;  ///< strict, by kind
+  std::uint32_t commits_ = 0;                                             ///< when those were noted
 };
 
 }  // namespace kaisched::actions

@@ -5,7 +5,7 @@ namespace kaisched::actions {
 namespace {
 
 constexpr std::int64_t nanoseconds = 1'000'000'000;
-constexpr std::int64_t by_mode_in_compat = 300;  ///< seconds
+constexpr std::int64_t by_mode_in_compat = 600;  ///< seconds
 constexpr unsigned first_action = 8;             ///< position of the bit of action 0
 constexpr unsigned first_of_time = 16;           ///< likewise of the seconds
 constexpr std::int64_t all_actions = 0xFF00;

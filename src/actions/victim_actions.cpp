@@ -350,7 +350,7 @@ class waiting_line {
   result<group_row> next() {
     if (is_plain_) return next_of_rest();
     result<group_row> found = next_of_part();
-    if (found && *found != no_row && c_.compat()) given_.mark(*found, c_.state().group_slots);
+    if (found && *found != no_row) given_.mark(*found, c_.state().group_slots);
     if (!found || *found != no_row || later_.empty()) return found;
     if (auto done = begin_anew(); !done) return done.failure();
     return next_of_part();
@@ -360,11 +360,12 @@ class waiting_line {
   /// `compat`, where queues are compared by what groups ask for, which is remembered, that is said of groups without
   /// pods only.
   [[nodiscard]] bool leave_order_if(const std::function<bool(group_row)>& is_hopeless) {
-    if (is_plain_ || !c_.compat() || depth_ != 0 || !later_.empty()) return is_plain_;
+    if (is_plain_ || depth_ != 0 || !later_.empty()) return is_plain_;
     for (; rest_ < groups_.size(); ++rest_) {
       const group_row g = groups_[rest_];
-      if (!given_.has(g) && (work::count_pods(c_, g, &model::sub_counts::active_used) > 0 || !is_hopeless(g)))
-        return false;
+      if (given_.has(g)) continue;
+      if (c_.compat() && work::count_pods(c_, g, &model::sub_counts::active_used) > 0) return false;
+      if (!is_hopeless(g)) return false;
     }
     rest_ = 0;
     return is_plain_ = true;
@@ -375,6 +376,7 @@ class waiting_line {
   /// Groups have got or lost pods.
   result<void> changed(std::span<const group_row> groups) {
     if (c_.compat()) return {};
+    rest_ = 0;
     in_order_.reset();
     if (has_shared_order(c_)) {
       std::vector<group_row> left;
@@ -445,7 +447,7 @@ class waiting_line {
   search_round& round_;
   std::span<const group_row> groups_;  ///< all
   std::size_t rest_ = 0;               ///< all before it have been given or are hopeless
-  base::row_marks given_;              ///< in `compat`, before the order was left
+  base::row_marks given_;              ///< before the order was left
   bool is_plain_ = false;
   std::vector<group_row> later_;       ///< that have had their search in this round
   std::vector<bool> waits_;            ///< by group

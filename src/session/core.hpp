@@ -127,11 +127,21 @@ struct chunk_memory {
 
 /// What a group asks of nodes, without amounts, as numbers.
 using signature = boost::container::small_vector<std::uint32_t, 6>;
+/// What `strict` compares groups by that could fail like others.
+struct failure_signature {
+  bool is_known = false;
+  std::uint32_t changes = 0;  ///< of the group when this was made
+  std::uint32_t kind = 0;     ///< number of all that has to be equal
+  std::int64_t priority = 0;
+  std::vector<std::vector<std::int64_t>> requests;  ///< of its next chunk, sorted
+};
 struct group_signatures {
   std::map<std::string, std::uint32_t> number_of_text;
   std::vector<std::uint32_t> number_of_class;  ///< no_row: not known yet
   std::vector<std::uint32_t> number_of_depth;  ///< of pod sets so deep in trees without topologies; no_row: likewise
   base::sparse_rows<signature> of_group;
+  base::sparse_rows<failure_signature> of_failures;
+  std::uint32_t commits = 0;  ///< when the latter were made
 };
 
 using part_list = std::vector<std::pair<std::string, part_factory>>;

@@ -1128,8 +1128,9 @@ enum kaisched_pod_group_column {
   /// first pods of its gang ask for. For the action tiers. [resource:amount]
   KAISCHED_POD_GROUP_COL_MIN_RESOURCES = 34,
   /// i64, default 0. Actions that have searched for victims of the group while searches took more effort than one
-  /// session has: 4 consolidation, 8 reclaim, 16 preempt. Groups without the bit are searched for first. A session says
-  /// what it becomes (table pod_group of a session). [bits]
+  /// session has: 4 consolidation, 8 reclaim, 16 preempt. Groups without the bit are searched for first. 256 times
+  /// these: actions whose last long search found nothing, at the second that the bits from 65536 on count. A session
+  /// says what it becomes (table pod_group of a session). [bits]
   KAISCHED_POD_GROUP_COL_SEARCHED = 35
 };
 
