@@ -5,16 +5,15 @@ namespace kaisched::actions {
 namespace {
 
 constexpr std::int64_t nanoseconds = 1'000'000'000;
-constexpr std::int64_t by_mode_in_compat = 600;  ///< seconds
+constexpr std::int64_t by_default = 600;  ///< seconds
 constexpr unsigned first_action = 8;             ///< position of the bit of action 0
 constexpr unsigned first_of_time = 16;           ///< likewise of the seconds
 constexpr std::int64_t all_actions = 0xFF00;
 constexpr std::int64_t rounds = 0xFF;
 
 std::int64_t wait_of(const work::core& c) {
-  if (c.options.search_steps == unlimited || c.now < 0) return 0;
-  if (c.options.search_backoff_time >= 0) return c.options.search_backoff_time / nanoseconds;
-  return c.compat() ? by_mode_in_compat : 0;
+  if (!c.compat() || c.options.search_steps == unlimited || c.now < 0) return 0;
+  return c.options.search_backoff_time < 0 ? by_default : c.options.search_backoff_time / nanoseconds;
 }
 
 }  // namespace

@@ -268,7 +268,7 @@ constexpr std::array options{
                 "long search, and until search_backoff.time has passed a search for the group takes no more"},
     option_info{"search_backoff.time", option_type::number, "-1", -1, 1e9, "",
                 "seconds after a long search for victims in which the same action gives the group no other long one; "
-                "-1: 600 in compat, 0 in strict; 0: none. Nothing where search_steps is -1"},
+                "-1: 600; 0: none. In compat only, and not where search_steps is -1"},
     option_info{"search_steps", option_type::integer, "10000", -1, 1e15, "",
                 "steps that a search for victims takes for one group: 10 for a set that is tried, 1 for each of its "
                 "pods and of those that wait, 1 for a set that is ruled out; -1: no limit"},
