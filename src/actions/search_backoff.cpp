@@ -6,8 +6,8 @@ namespace {
 
 constexpr std::int64_t nanoseconds = 1'000'000'000;
 constexpr std::int64_t by_default = 600;  ///< seconds
-constexpr unsigned first_action = 8;             ///< position of the bit of action 0
-constexpr unsigned first_of_time = 16;           ///< likewise of the seconds
+constexpr unsigned first_action = 8;      ///< position of the bit of action 0
+constexpr unsigned first_of_time = 16;    ///< likewise of the seconds
 constexpr std::int64_t all_actions = 0xFF00;
 constexpr std::int64_t rounds = 0xFF;
 
