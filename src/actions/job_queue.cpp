@@ -533,7 +533,7 @@ const policy::kai_standing& job_queue::standing_of(std::uint32_t n) const {
     one.standings.clear();
   }
   const auto known = std::find_if(one.standings.begin(), one.standings.end(),
-                                  [&](const auto& entry) { return entry.first == next.native; });
+                                  [&](const auto& one_ask) { return one_ask.first == next.native; });
   if (known != one.standings.end()) return known->second;
   if (one.standings.size() == most_standings) one.standings.clear();
   one.standings.emplace_back(next.native, policy::kai_standing_of({&queue, next.native, {}}, c_.kai_total));
