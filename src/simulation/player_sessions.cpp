@@ -78,8 +78,9 @@ base::set_hash player::places_of_pods() const {
 }
 
 /// All pods have had their present places several times after sessions of this moment, and the time is the same: so are
-/// the decisions that follow.
+/// the decisions that follow. In `strict` sessions look at past evictions as well.
 bool player::goes_in_circles() {
+  if (engine_.options().mode != decision_mode::compat) return false;
   places_.push_back(places_of_pods());
   return std::count(places_.begin(), places_.end(), places_.back()) > most_repeats;
 }
