@@ -141,7 +141,7 @@ struct policy_options {
   std::int64_t search_steps = 10'000;             ///< of a search for victims, per group; `unlimited`
   std::int64_t action_steps = 500'000;            ///< of all searches for victims in one action; `unlimited`
   std::int64_t session_steps = 1'000'000;         ///< of all searches for victims in one session; `unlimited`
-  /// Nanoseconds after a long search that found nothing, see the option `search_backoff.time`; negative: by mode.
+  /// Nanoseconds after a long search that found nothing, see the option `search_backoff.time`; negative: 600 s.
   std::int64_t search_backoff_time = -1'000'000'000;
   std::int64_t search_backoff_steps = 100;            ///< of searches for the group until then; more are a long search
   std::int64_t topology_steps = 1000;                 ///< domains tried for one chunk in strict; `unlimited`

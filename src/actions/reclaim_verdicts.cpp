@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "actions/victim_cost.hpp"
 #include "policy/reclaim/reclaim_rules.hpp"
 #include "session/members.hpp"
 
@@ -86,30 +87,46 @@ std::vector<std::span<const pod_row>> judged_at_once(const victim_unit& unit, bo
   return parts;
 }
 
-/// Of pods that are offered at once.
-quota_vector amount_lost(const core& c, std::span<const pod_row> pods) {
+/// Of pods that are offered at once: of those that had begun before this session, or of the others.
+quota_vector amount_lost(const core& c, std::span<const pod_row> pods, bool begun) {
   quota_vector sum{};
   for (const pod_row p : pods) {
-    if (c.options.reclaim_moves && is_active(c, p)) continue;
+    if (had_begun(c, p) != begun || (c.options.reclaim_moves && is_active(c, p))) continue;
     const quota_vector one = c.held(p);
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) sum[r] += one[r];
   }
   return sum;
 }
 
-/// Victims of a scenario by leaf queue. `strict` keeps units and their order, the reference joins those of a leaf.
-losses losses_of(const core& c, const scenario& what) {
+/// Victims of a scenario, each with its leaf queue. What a leaf queue has got in this session is one unit.
+losses losses_in_order(const core& c, const scenario& what) {
   losses found;
-  if (!c.compat()) {
-    for (const victim_unit& one : what.potential) {
-      const model::group_core& group = c.state().groups[one.group];
-      for (const std::span<const pod_row> part : judged_at_once(one, group.semi_preemptible)) {
-        const quota_vector lost = amount_lost(c, part);
-        if (lost != quota_vector{}) found.push_back({group.queue, {lost}});
+  boost::container::small_vector<std::pair<queue_row, std::size_t>, 4> taken_back;  // positions in `found`
+  for (const victim_unit& one : what.potential) {
+    const model::group_core& group = c.state().groups[one.group];
+    for (const std::span<const pod_row> part : judged_at_once(one, group.semi_preemptible)) {
+      if (const quota_vector lost = amount_lost(c, part, true); lost != quota_vector{})
+        found.push_back({group.queue, {lost}});
+      const quota_vector lost = amount_lost(c, part, false);
+      if (lost == quota_vector{}) continue;
+      const auto at = std::find_if(taken_back.begin(), taken_back.end(),
+                                   [&](const auto& before) { return before.first == group.queue; });
+      if (at == taken_back.end()) {
+        taken_back.emplace_back(group.queue, found.size());
+        found.push_back({group.queue, {lost}});
+      } else {
+        quota_vector& sum = found[at->second].units.front();
+        for (std::uint32_t r = 0; r < quota_dimensions; ++r) sum[r] += lost[r];
       }
     }
-    return found;
   }
+  return found;
+}
+
+/// Victims of a scenario by leaf queue. `strict` keeps units and their order, the reference joins those of a leaf.
+losses losses_of(const core& c, const scenario& what) {
+  if (!c.compat()) return losses_in_order(c, what);
+  losses found;
   for (const victim_unit& one : victims_by_group(what)) {
     loss_list units = units_of(c, one);
     if (units.empty()) continue;

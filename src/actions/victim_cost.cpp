@@ -17,13 +17,12 @@ std::int64_t start_of(const core& c, group_row group) {
   return started == unset ? c.state().groups[group].created : started;
 }
 
-/// It has a place since this session: nothing is lost if that is taken back.
-bool has_begun(const core& c, pod_row p) {
+}  // namespace
+
+bool had_begun(const core& c, pod_row p) {
   return model::is_in(static_cast<pod_status>(c.state().live.pod_state[p]),
                       model::active_used & ~model::bit(pod_status::pipelined));
 }
-
-}  // namespace
 
 loss_measure measure_of(const core& c, std::span<const victim_unit> candidates) {
   const bool all_saved = std::all_of(candidates.begin(), candidates.end(), [&](const victim_unit& one) {
@@ -36,12 +35,12 @@ loss_measure measure_of(const core& c, std::span<const victim_unit> candidates) 
 }
 
 void victim_cost::add(const core& c, const victim_unit& unit, loss_measure how) {
-  if (std::none_of(unit.pods.begin(), unit.pods.end(), [&](pod_row p) { return has_begun(c, p); })) return;
+  if (std::none_of(unit.pods.begin(), unit.pods.end(), [&](pod_row p) { return had_begun(c, p); })) return;
   loss& to = by_priority_[c.state().groups[unit.group].priority];
   const std::int64_t saved = c.state().group_extras[unit.group].last_checkpoint;
   const std::int64_t since = !how.by_time ? 1 : std::max<std::int64_t>(0, c.now - saved);
   for (const pod_row p : unit.pods) {
-    if (!has_begun(c, p)) continue;
+    if (!had_begun(c, p)) continue;
     to.work += base::int128{gpus_of(c, p)} * since;
     to.cpu += c.state().class_of(p).requests(dim_cpu);
     ++to.pods;

@@ -13,6 +13,9 @@
 
 namespace kaisched::actions {
 
+/// Before this session. What has a place since loses nothing if that is taken back.
+[[nodiscard]] bool had_begun(const work::core& c, pod_row p);
+
 /// How losses are counted.
 struct loss_measure {
   /// GPUs times the time since the last checkpoint of the group, and not GPUs alone: if every candidate has one.

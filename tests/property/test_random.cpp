@@ -365,6 +365,12 @@ void forget_nominations(cluster& c, const snapshot& before) {
                  std::string(before.node_name(n))});
   }
   got(c.apply(waiting));
+  auto groups = test::change(table_kind::pod_group, {"name", "searched"});  // what was searched for stays known
+  for (group_row g = 0; g < before.state().group_slots; ++g) {
+    if (before.state().groups[g].live)
+      groups.add({std::string(before.group_name(g)), before.state().group_extras[g].searched});
+  }
+  got(c.apply(groups));
 }
 
 }  // namespace

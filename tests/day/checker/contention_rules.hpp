@@ -61,7 +61,11 @@ class evictions_rule : public rule {
   void count_moves(const state& of, const session_record& at, const shares_now& shares);
 
   std::map<std::size_t, wait> waits_;
-  std::map<std::size_t, std::int64_t> moved_;  ///< jobs that pods were moved for, and how many of their pods ran then
+  struct moves {
+    std::int64_t running;  ///< pods of the job when pods were first moved for it
+    std::int64_t pods;     ///< of the job that room has been made for since
+  };
+  std::map<std::size_t, moves> moved_;  ///< by job
   session_record last_;
   double evicted_ = 0;
   double bound_ = 0;

@@ -254,21 +254,26 @@ void evictions_rule::before(const state& of, const session_record& at) {
   waits_ = std::move(still);
 }
 
-/// Moves give room to a job that has no right to it. What it lacked in the session that moves pods for it counts, once
-/// until it starts.
+/// Moves give room to a job that has no right to it. What it lacked in the session that moves pods for it counts: once
+/// until it starts, and again when room is made for more of its pods.
 void evictions_rule::count_moves(const state& of, const session_record& at, const shares_now& shares) {
   std::set<std::int64_t> moving;
   for (const decision& one : at.decisions) {
     const bool goes = one.kind == "evict" || one.kind == "move";
     if (goes && one.action == "consolidation" && of.pod(one.pod).is == status::running) moving.insert(one.commit);
   }
-  std::map<std::size_t, std::int64_t> asking;
+  std::set<std::size_t> asking;
+  std::map<std::size_t, std::int64_t> places;  // of the session and kept ones
   for (const decision& one : at.decisions) {
-    if (moving.contains(one.commit) && one.kind == "pipeline" && of.pod(one.pod).is != status::running)
-      ++asking[one.pod.job];
+    if (one.kind != "pipeline" || of.pod(one.pod).is == status::running) continue;
+    if (moving.contains(one.commit)) asking.insert(one.pod.job);
+    if (of.pod(one.pod).is != status::claimed) ++places[one.pod.job];
   }
-  for (const auto& [j, pods] : asking) {
-    if (!moved_.emplace(j, of.jobs()[j].count(status::running)).second) continue;
+  for (const std::size_t j : asking) {
+    const std::int64_t pods = places[j] + of.jobs()[j].count(status::claimed);
+    moves& known = moved_.try_emplace(j, moves{of.jobs()[j].count(status::running), 0}).first->second;
+    if (pods <= known.pods) continue;
+    known.pods = pods;
     const std::int64_t cost = survey(of, shares, j, at, false, true).cost(of.plan().jobs[j], pods, at.now);
     bound_ += cost < endless ? static_cast<double>(cost) : 0;
   }
@@ -299,7 +304,7 @@ void evictions_rule::after(const state& of, const session_record& at) {
     return true;
   });
   std::erase_if(moved_, [&](const auto& one) {
-    return !of.jobs()[one.first].there || of.jobs()[one.first].count(status::running) > one.second;
+    return !of.jobs()[one.first].there || of.jobs()[one.first].count(status::running) > one.second.running;
   });
 }
 

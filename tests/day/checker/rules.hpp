@@ -42,7 +42,8 @@ struct session_record {
 struct conditions {
   std::string preset;
   std::string mode = "strict";
-  std::string actions;
+  /// What the reference runs unless it is told otherwise (`defaultSchedulerConf` of KAI). Asked for `kai` only.
+  std::string actions = "allocate,consolidation,reclaim,preempt,stalegangeviction";
   std::int64_t period = 0;
   std::int64_t grace = 0;
   bool keeps = false;
