@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 bin=$PWD/${1:?usage: tests/python/lowest.sh VENV [PYTEST-ARGUMENTS...]}/bin
 shift
-lowest=(numpy==1.24.4 pytest==7.4.4 hypothesis==6.100.0)
+lowest=(numpy==1.24.4 pytest==7.4.4 hypothesis==6.100.0 pytest-xdist==3.5.0)
 
 if [[ $(cat build/lowest/.installed 2>/dev/null) != "${lowest[*]}" ]]; then
   "$bin/python" -m venv --clear build/lowest
@@ -26,5 +26,5 @@ if "$bin/python" -c 'import auditwheel' 2>/dev/null; then
   rm build/wheel/*-linux_*.whl
 fi
 build/lowest/bin/pip install -q --disable-pip-version-check --no-deps --force-reinstall build/wheel/*.whl
-exec build/lowest/bin/python -m pytest -q tests/python --ignore=tests/python/test_docs.py \
+exec build/lowest/bin/python -m pytest -q -n "$(nproc)" --dist loadfile tests/python --ignore=tests/python/test_docs.py \
   --ignore=tests/python/test_typing.py --ignore=tests/python/test_c_interface.py -p no:cacheprovider "$@"

@@ -17,4 +17,8 @@ fi
 "$python" -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall \
   --config-settings=build-dir=build/python --config-settings=cmake.define.KAISCHED_WERROR=ON \
   "--config-settings=build.targets=kaisched_python;kaisched" .
-KAISCHED_LIBRARY=$PWD/build/python/lib/libkaisched.so exec "$python" -m pytest -q tests/python tests/bounds "$@"
+parallel=()
+if "$python" -c 'import xdist' 2>/dev/null; then
+  parallel=(-n "$(nproc)" --dist loadfile)  # files of tests beside each other
+fi
+KAISCHED_LIBRARY=$PWD/build/python/lib/libkaisched.so exec "$python" -m pytest -q "${parallel[@]}" tests/python tests/bounds "$@"
