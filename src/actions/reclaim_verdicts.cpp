@@ -26,6 +26,7 @@ using loss_list = boost::container::small_vector<quota_vector, 4>;
 struct leaf_losses {
   queue_row leaf;
   loss_list units;
+  bool go_together = false;
 };
 using losses = boost::container::small_vector<leaf_losses, 4>;
 
@@ -98,10 +99,9 @@ quota_vector amount_lost(const core& c, std::span<const pod_row> pods, bool begu
   return sum;
 }
 
-/// Victims of a scenario, each with its leaf queue. What a leaf queue has got in this session is one unit.
+/// Victims of a scenario, each with its leaf queue. What a leaf queue has got in this session goes together.
 losses losses_in_order(const core& c, const scenario& what) {
   losses found;
-  boost::container::small_vector<std::pair<queue_row, std::size_t>, 4> taken_back;  // positions in `found`
   for (const victim_unit& one : what.potential) {
     const model::group_core& group = c.state().groups[one.group];
     for (const std::span<const pod_row> part : judged_at_once(one, group.semi_preemptible)) {
@@ -109,15 +109,13 @@ losses losses_in_order(const core& c, const scenario& what) {
         found.push_back({group.queue, {lost}});
       const quota_vector lost = amount_lost(c, part, false);
       if (lost == quota_vector{}) continue;
-      const auto at = std::find_if(taken_back.begin(), taken_back.end(),
-                                   [&](const auto& before) { return before.first == group.queue; });
-      if (at == taken_back.end()) {
-        taken_back.emplace_back(group.queue, found.size());
-        found.push_back({group.queue, {lost}});
-      } else {
-        quota_vector& sum = found[at->second].units.front();
-        for (std::uint32_t r = 0; r < quota_dimensions; ++r) sum[r] += lost[r];
-      }
+      const auto at = std::find_if(found.begin(), found.end(), [&](const leaf_losses& before) {
+        return before.go_together && before.leaf == group.queue;
+      });
+      if (at == found.end())
+        found.push_back({group.queue, {lost}, true});
+      else
+        at->units.push_back(lost);
     }
   }
   return found;
@@ -182,8 +180,8 @@ class reclaim_judge : public reclaim_verdicts {
   }
   [[nodiscard]] bool may_take_units(group_row group, const losses& lost) const {
     boost::container::small_vector<policy::reclaim_victims<Amounts>, 4> victims;
-    for (const auto& [leaf, units] : lost) {
-      victims.push_back({leaf, {}});
+    for (const auto& [leaf, units, go_together] : lost) {
+      victims.push_back({leaf, {}, go_together});
       victims.back().units.reserve(units.size());
       for (const quota_vector& one : units) victims.back().units.push_back(converted(one));
     }

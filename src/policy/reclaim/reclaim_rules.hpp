@@ -35,6 +35,7 @@ template <class Amounts>
 struct reclaim_victims {
   queue_row queue = no_row;
   boost::container::small_vector<Amounts, 4> units;
+  bool go_together = false;  ///< all units may go if the first one may
 };
 
 namespace reclaim {
@@ -347,7 +348,8 @@ template <class Queue, class Amounts, class Multiplier>
       const Amounts held = entry_of(theirs)->left;
       involved given = in_amounts(unit, repaired);
       for (std::uint32_t r = 0; r < quota_dimensions; ++r) given[r] = given[r] && asked[r];
-      if (!over_allocatable(queues[theirs], held, given) &&
+      const bool is_judged = !of.go_together || &unit == &of.units.front();
+      if (is_judged && !over_allocatable(queues[theirs], held, given) &&
           !guarantees_quota(queues[mine], claim.required, asked, queues[theirs], held, given)) {
         return false;
       }
