@@ -99,23 +99,25 @@ quota_vector amount_lost(const core& c, std::span<const pod_row> pods, bool begu
   return sum;
 }
 
-/// Victims of a scenario, each with its leaf queue. What a leaf queue has got in this session goes together.
+/// Victims of a scenario, each with its leaf queue: first what leaf queues have got in this session, which goes
+/// together.
 losses losses_in_order(const core& c, const scenario& what) {
   losses found;
-  for (const victim_unit& one : what.potential) {
-    const model::group_core& group = c.state().groups[one.group];
-    for (const std::span<const pod_row> part : judged_at_once(one, group.semi_preemptible)) {
-      if (const quota_vector lost = amount_lost(c, part, true); lost != quota_vector{})
-        found.push_back({group.queue, {lost}});
-      const quota_vector lost = amount_lost(c, part, false);
-      if (lost == quota_vector{}) continue;
-      const auto at = std::find_if(found.begin(), found.end(), [&](const leaf_losses& before) {
-        return before.go_together && before.leaf == group.queue;
-      });
-      if (at == found.end())
-        found.push_back({group.queue, {lost}, true});
-      else
-        at->units.push_back(lost);
+  const auto add = [&](queue_row leaf, const quota_vector& lost, bool begun) {
+    const auto at = std::find_if(found.begin(), found.end(), [&](const leaf_losses& before) {
+      return !begun && before.go_together && before.leaf == leaf;
+    });
+    if (lost == quota_vector{}) return;
+    if (at == found.end())
+      found.push_back({leaf, {lost}, !begun});
+    else
+      at->units.push_back(lost);
+  };
+  for (const bool begun : {false, true}) {
+    for (const victim_unit& one : what.potential) {
+      const model::group_core& group = c.state().groups[one.group];
+      for (const std::span<const pod_row> part : judged_at_once(one, group.semi_preemptible))
+        add(group.queue, amount_lost(c, part, begun), begun);
     }
   }
   return found;

@@ -236,29 +236,45 @@ template <class Queue>
                                   std::int64_t multiplier);
 
 /// What queues lose of what they hold within their fair shares. A unit that is larger than the fair share was never
-/// within it.
-template <class Amounts>
+/// within it: such units go first, whatever their order.
+template <class Queue, class Amounts>
 class losses_within_shares {
  public:
-  template <class Queue>
-  void add(const Queue& q, const Amounts& held, const Amounts& unit, const involved& which) {
+  explicit losses_within_shares(std::span<const Queue> queues) : queues_(queues) {}
+
+  /// `which`: resources that count.
+  void add(queue_row q, const Amounts& unit, const involved& which) {
+    const auto known = std::find_if(lost_.begin(), lost_.end(), [q](const lost& one) { return one.queue == q; });
+    lost& to = known != lost_.end() ? *known : lost_.emplace_back(q);
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
-      const auto share = q.shares[r].fair_share;
-      if (!which[r] || !at_most(unit[r], share)) continue;
-      const auto within = [&](auto amount) { return at_most(amount, share) ? amount : share; };
-      lost_[r] += within(held[r]) - within(held[r] - unit[r]);
+      const bool counts = which[r] && at_most(unit[r], queues_[q].shares[r].fair_share);
+      (counts ? to.counted : to.first)[r] += unit[r];
     }
   }
   /// In the first resource, by worth, in which they lose more or less than is gained they lose less.
   [[nodiscard]] bool are_made_up_by(const Amounts& gained) const {
     for (const std::uint32_t r : {dim_gpu, dim_cpu, dim_memory}) {
-      if (lost_[r] != gained[r]) return lost_[r] < gained[r];
+      typename Amounts::value_type sum{};
+      for (const lost& one : lost_) {
+        const auto& share = queues_[one.queue].shares[r];
+        const auto within = [&](auto amount) { return at_most(amount, share.fair_share) ? amount : share.fair_share; };
+        const auto held = share.allocated - one.first[r];
+        sum += within(held) - within(held - one.counted[r]);
+      }
+      if (sum != gained[r]) return sum < gained[r];
     }
     return true;
   }
 
  private:
-  Amounts lost_{};
+  struct lost {
+    explicit lost(queue_row q) : queue(q) {}
+    queue_row queue;
+    Amounts first{};
+    Amounts counted{};
+  };
+  std::span<const Queue> queues_;
+  boost::container::small_vector<lost, 4> lost_;
 };
 
 /// The resource by which a group is measured: the most valuable one that it asks for.
@@ -284,33 +300,50 @@ class losses_within_quotas {
   losses_within_quotas(std::span<const Queue> queues, const reclaimer<Amounts>& claim)
       : queues_(queues), required_(claim.required), resource_(measure_of(claim.required)) {}
 
-  /// `mine`, `theirs`: the queues that are compared. A unit that is larger than the quota was never within it.
-  void add(queue_row mine, queue_row theirs, const Amounts& held, const Amounts& unit) {
+  /// `mine`, `theirs`: the queues that are compared. A unit that is larger than the quota was never within it: such
+  /// units go first, whatever their order.
+  void add(queue_row mine, queue_row theirs, const Amounts& unit) {
     if (mine == theirs) return;
-    const auto& share = queues_[theirs].shares[resource_];
+    const auto known = std::find_if(lost_.begin(), lost_.end(), [&](const lost& one) { return one.queue == theirs; });
+    lost& to = known != lost_.end() ? *known : lost_.emplace_back(mine, theirs);
     const auto amount = unit[resource_];
-    if (within_quota(share, amount) != amount) return;
-    const auto lost = within_quota(share, held[resource_]) - within_quota(share, held[resource_] - amount);
-    const auto at = std::find_if(lost_.begin(), lost_.end(), [mine](const auto& one) { return one.first == mine; });
-    if (at == lost_.end())
-      lost_.emplace_back(mine, lost);
-    else
-      at->second += lost;
+    (within_quota(queues_[theirs].shares[resource_], amount) == amount ? to.counted : to.first) += amount;
   }
   [[nodiscard]] bool are_made_up() const {
-    return std::all_of(lost_.begin(), lost_.end(), [this](const auto& one) {
-      const auto& share = queues_[one.first].shares[resource_];
+    return std::all_of(lost_.begin(), lost_.end(), [this](const lost& one) {
+      const auto& share = queues_[one.mine].shares[resource_];
       const auto wanted = required_[resource_];
-      if (share.deserved == unlimited) return one.second <= wanted;
-      return one.second <= within_quota(share, share.allocated + wanted) - within_quota(share, share.allocated);
+      const auto sum = lost_to(one.mine);
+      if (share.deserved == unlimited) return sum <= wanted;
+      return sum <= within_quota(share, share.allocated + wanted) - within_quota(share, share.allocated);
     });
   }
 
  private:
+  using amount = typename Amounts::value_type;
+  struct lost {
+    lost(queue_row compared, queue_row losing) : mine(compared), queue(losing) {}
+    queue_row mine;
+    queue_row queue;
+    amount first{};
+    amount counted{};
+  };
+  /// By the queues that are compared with this one.
+  [[nodiscard]] amount lost_to(queue_row mine) const {
+    amount sum{};
+    for (const lost& one : lost_) {
+      if (one.mine != mine) continue;
+      const auto& share = queues_[one.queue].shares[resource_];
+      const auto held = share.allocated - one.first;
+      sum += within_quota(share, held) - within_quota(share, held - one.counted);
+    }
+    return sum;
+  }
+
   std::span<const Queue> queues_;
   Amounts required_;
   std::uint32_t resource_;
-  boost::container::small_vector<std::pair<queue_row, typename Amounts::value_type>, 4> lost_;  ///< by `mine`
+  boost::container::small_vector<lost, 4> lost_;
 };
 
 /// Whether the reclaimer may take all these victims. Units are judged one by one, each before it is taken, in the order
@@ -321,7 +354,7 @@ template <class Queue, class Amounts, class Multiplier>
 [[nodiscard]] bool may_take(std::span<const Queue> queues, const reclaimer<Amounts>& claim,
                             std::span<const reclaim_victims<Amounts>> victims, Multiplier multiplier, bool repaired) {
   const involved asked = in_amounts(claim.required, repaired);
-  losses_within_shares<Amounts> within;
+  losses_within_shares<Queue, Amounts> within(queues);
   losses_within_quotas<Queue, Amounts> guaranteed(queues, claim);
   struct losing_queue {
     queue_row queue;
@@ -355,9 +388,8 @@ template <class Queue, class Amounts, class Multiplier>
       }
       // A queue that is over its share of what is asked for cannot take the unit back, whatever else the unit held.
       if (repaired) {
-        within.add(queues[theirs], held, unit,
-                   over_share(queues[theirs], held, given) ? given : in_amounts(unit, true));
-        guaranteed.add(mine, theirs, held, unit);
+        within.add(theirs, unit, over_share(queues[theirs], held, given) ? given : in_amounts(unit, true));
+        guaranteed.add(mine, theirs, unit);
       }
       for (const queue_row q : path_of(queues, of.queue)) {
         const auto at = entry_of(q);
