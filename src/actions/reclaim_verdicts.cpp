@@ -88,11 +88,11 @@ std::vector<std::span<const pod_row>> judged_at_once(const victim_unit& unit, bo
   return parts;
 }
 
-/// Of pods that are offered at once: of those that had begun before this session, or of the others.
-quota_vector amount_lost(const core& c, std::span<const pod_row> pods, bool begun) {
+/// Of pods that are offered at once.
+quota_vector amount_lost(const core& c, std::span<const pod_row> pods) {
   quota_vector sum{};
   for (const pod_row p : pods) {
-    if (had_begun(c, p) != begun || (c.options.reclaim_moves && is_active(c, p))) continue;
+    if (c.options.reclaim_moves && is_active(c, p)) continue;
     const quota_vector one = c.held(p);
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) sum[r] += one[r];
   }
@@ -102,25 +102,27 @@ quota_vector amount_lost(const core& c, std::span<const pod_row> pods, bool begu
 /// Victims of a scenario, each with its leaf queue: first what leaf queues have got in this session, which goes
 /// together.
 losses losses_in_order(const core& c, const scenario& what) {
+  losses given;
   losses found;
-  const auto add = [&](queue_row leaf, const quota_vector& lost, bool begun) {
-    const auto at = std::find_if(found.begin(), found.end(), [&](const leaf_losses& before) {
-      return !begun && before.go_together && before.leaf == leaf;
-    });
-    if (lost == quota_vector{}) return;
-    if (at == found.end())
-      found.push_back({leaf, {lost}, !begun});
-    else
-      at->units.push_back(lost);
-  };
-  for (const bool begun : {false, true}) {
-    for (const victim_unit& one : what.potential) {
-      const model::group_core& group = c.state().groups[one.group];
-      for (const std::span<const pod_row> part : judged_at_once(one, group.semi_preemptible))
-        add(group.queue, amount_lost(c, part, begun), begun);
+  for (const victim_unit& one : what.potential) {
+    const model::group_core& group = c.state().groups[one.group];
+    for (const std::span<const pod_row> part : judged_at_once(one, group.semi_preemptible)) {
+      const quota_vector lost = amount_lost(c, part);
+      if (lost == quota_vector{}) continue;
+      if (std::any_of(part.begin(), part.end(), [&c](pod_row p) { return had_begun(c, p); })) {
+        found.push_back({group.queue, {lost}});
+        continue;
+      }
+      const auto at = std::find_if(given.begin(), given.end(),
+                                   [&](const leaf_losses& before) { return before.leaf == group.queue; });
+      if (at == given.end())
+        given.push_back({group.queue, {lost}, true});
+      else
+        at->units.push_back(lost);
     }
   }
-  return found;
+  given.insert(given.end(), found.begin(), found.end());
+  return given;
 }
 
 /// Victims of a scenario by leaf queue. `strict` keeps units and their order, the reference joins those of a leaf.
