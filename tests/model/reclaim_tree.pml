@@ -52,6 +52,9 @@ bool reclaims; /* a statement of reclaim has just been committed */
 
 byte u, v, n;
 byte lost; /* within shares */
+byte counted[LEAVES], top_counted[TOPS];
+byte quota_lost_beside, quota_lost_above;
+byte quota_counted[LEAVES], top_quota_counted[TOPS];
 byte gone_beside; /* below the top queue of the one that asks */
 byte gone;
 bool top_loses[TOPS];
@@ -83,7 +86,21 @@ inline start(x) {
 
 inline lose(x, y) { /* y goes for x */
   printf("for unit %d: unit %d of leaf %d goes\n", x, y, leaf_of(y));
-  lost = lost + loss(x, y);
+  lost = lost - loss(x, y);
+  if
+  :: is_beside(x, y) -> quota_lost_beside = quota_lost_beside - quota_loss(x, y)
+  :: else -> quota_lost_above = quota_lost_above - quota_loss(x, y)
+  fi;
+  if
+  :: counts_in_quota(x, y) && is_beside(x, y) -> quota_counted[leaf_of(y)] = quota_counted[leaf_of(y)] + size[y]
+  :: counts_in_quota(x, y) && !is_beside(x, y) -> top_quota_counted[top(y)] = top_quota_counted[top(y)] + size[y]
+  :: else
+  fi;
+  if
+  :: counts(x, y) && is_beside(x, y) -> counted[leaf_of(y)] = counted[leaf_of(y)] + size[y]
+  :: counts(x, y) && !is_beside(x, y) -> top_counted[top(y)] = top_counted[top(y)] + size[y]
+  :: else
+  fi;
   held[leaf_of(y)] = held[leaf_of(y)] - size[y];
 #ifdef FORGETS_TOP
   late[top(y)] = late[top(y)] + size[y];
@@ -91,6 +108,11 @@ inline lose(x, y) { /* y goes for x */
   gone_beside = gone_beside + choose(is_beside(x, y), size[y], 0);
   top_held[top(y)] = top_held[top(y)] - size[y];
 #endif
+  lost = lost + loss(x, y);
+  if
+  :: is_beside(x, y) -> quota_lost_beside = quota_lost_beside + quota_loss(x, y)
+  :: else -> quota_lost_above = quota_lost_above + quota_loss(x, y)
+  fi;
   top_loses[top(y)] = true;
   total = total - size[y];
   runs[y] = false;
@@ -163,7 +185,7 @@ active proctype sessions() {
        :: select (v : 0 .. UNITS - 1);
           runs[v] && leaf_of(v) != leaf_of(u) && not_too_many(u) && may_go(u, v);
           lose(u, v)
-       :: gone > 0 && has_room(u) && made_up(u) && stays_below_all(u) -> break
+       :: gone > 0 && has_room(u) && made_up(u) && keeps_quotas(u) && stays_below_all(u) -> break
        od;
        start(u);
        reclaims = true;
@@ -171,6 +193,8 @@ active proctype sessions() {
        do
        :: n < TOPS ->
           top_loses[n] = false;
+          top_counted[n] = 0;
+          top_quota_counted[n] = 0;
 #ifdef FORGETS_TOP
           top_held[n] = top_held[n] - late[n];
           late[n] = 0;
@@ -179,11 +203,18 @@ active proctype sessions() {
        :: n == TOPS -> break
        od;
        n = 0;
+       do
+       :: n < LEAVES -> counted[n] = 0; quota_counted[n] = 0; n++
+       :: n == LEAVES -> break
+       od;
+       n = 0;
        u = 0;
        v = 0;
        gone = 0;
        gone_beside = 0;
-       lost = 0
+       lost = 0;
+       quota_lost_beside = 0;
+       quota_lost_above = 0
      }
   od
 }

@@ -31,17 +31,33 @@
          may_lose(u, top_held[top(v)], top_quota[top(v)], top_share[top(v)], top_held[top(u)] + gone_beside,       \
                   top_quota[top(u)]))
 
-/* losses_within_shares: what the queue that is compared gives up of what it holds within its fair share; a unit larger
- * than the share never was within it. */
-#define within(amount, unit, most) choose((unit) > (most), 0, smaller(amount, most) - smaller((amount) - (unit), most))
-#define loss(u, v)                                                              \
-  choose(is_beside(u, v), within(held[leaf_of(v)], size[v], share[leaf_of(v)]), \
-         within(top_held[top(v)], size[v], top_share[top(v)]))
+/* losses_within_shares: what the queues that are compared give up of what they hold within their fair shares; a unit larger
+ * than the share never was within it, and counts as gone first, whatever its order. `counted` and `top_counted`: what has
+ * gone of each queue in other units. */
+#define within(left, units, most) (smaller((left) + (units), most) - smaller(left, most))
+#define loss(u, v)                                                                         \
+  choose(is_beside(u, v), within(held[leaf_of(v)], counted[leaf_of(v)], share[leaf_of(v)]), \
+         within(top_held[top(v)], top_counted[top(v)], top_share[top(v)]))
+#define counts(u, v) (size[v] <= choose(is_beside(u, v), share[leaf_of(v)], top_share[top(v)]))
 #ifdef WITHOUT_F24
 #define made_up(u) true
 #else
 #define made_up(u) (lost <= size[u])
 #endif
+
+/* losses_within_quotas (F26): the same of quotas, or of fair shares that are smaller, against what the queue that is compared
+ * gains within its own. */
+#define least(quota_of, share_of) smaller(quota_of, share_of)
+#define quota_loss(u, v)                                                                                                \
+  choose(is_beside(u, v),                                                                                               \
+         within(held[leaf_of(v)], quota_counted[leaf_of(v)], least(quota[leaf_of(v)], share[leaf_of(v)])),              \
+         within(top_held[top(v)], top_quota_counted[top(v)], least(top_quota[top(v)], top_share[top(v)])))
+#define counts_in_quota(u, v)                                                     \
+  (size[v] <= choose(is_beside(u, v), least(quota[leaf_of(v)], share[leaf_of(v)]), \
+                     least(top_quota[top(v)], top_share[top(v)])))
+#define keeps_quotas(u)                                                                                         \
+  (quota_lost_beside <= within(held[leaf_of(u)], size[u], least(quota[leaf_of(u)], share[leaf_of(u)])) &&       \
+   quota_lost_above <= within(top_held[top(u)] + gone_beside, size[u], least(top_quota[top(u)], top_share[top(u)])))
 
 /* less_saturated (F9): a top queue that ends above its fair share stays below each one, x, that has lost something. A
  * leaf queue that has passed the gate is not above its own. */

@@ -30,6 +30,12 @@ struct tree {
   std::array<int, 3> top_share{};
   std::array<int, 3> top_held{};
   std::array<bool, 3> top_loses{};
+  std::array<int, 4> counted{};
+  std::array<int, 3> top_counted{};
+  std::array<int, 4> quota_counted{};
+  std::array<int, 3> top_quota_counted{};
+  int quota_lost_beside = 0;
+  int quota_lost_above = 0;
   int lost = 0;
   int gone_beside = 0;
 
@@ -41,7 +47,7 @@ struct tree {
   [[nodiscard]] bool passes_gate(std::size_t u) const { return gate(u); }
   [[nodiscard]] bool model_may_go(std::size_t u, std::size_t v) const { return may_go(u, v); }
   [[nodiscard]] bool model_accepts(std::size_t u) const {
-    if (!made_up(u)) return false;
+    if (!made_up(u) || !keeps_quotas(u)) return false;
     for (std::size_t x = 0; x < tops; ++x) {
       if (!(stays_below(u, x))) return false;
     }
@@ -52,10 +58,16 @@ struct tree {
     top_held[top(u)] += sign * size[u];
   }
   void lose(std::size_t u, std::size_t v) {
-    lost += loss(u, v);
+    int& quota_lost = is_beside(u, v) ? quota_lost_beside : quota_lost_above;
+    lost -= loss(u, v);
+    quota_lost -= quota_loss(u, v);
+    if (counts_in_quota(u, v)) (is_beside(u, v) ? quota_counted[leaf_of(v)] : top_quota_counted[top(v)]) += size[v];
+    if (counts(u, v)) (is_beside(u, v) ? counted[leaf_of(v)] : top_counted[top(v)]) += size[v];
     gone_beside += is_beside(u, v) ? size[v] : 0;
     top_loses[top(v)] = true;
     book(v, -1);
+    lost += loss(u, v);
+    quota_lost += quota_loss(u, v);
   }
 
   /// The same for the engine: top queues first, then leaf queues.
