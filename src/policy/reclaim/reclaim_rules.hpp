@@ -306,8 +306,8 @@ class losses_within_quotas {
     if (mine == theirs) return;
     const auto known = std::find_if(lost_.begin(), lost_.end(), [&](const lost& one) { return one.queue == theirs; });
     lost& to = known != lost_.end() ? *known : lost_.emplace_back(mine, theirs);
-    const auto amount = unit[resource_];
-    (within_quota(queues_[theirs].shares[resource_], amount) == amount ? to.counted : to.first) += amount;
+    const auto lost_here = unit[resource_];
+    (within_quota(queues_[theirs].shares[resource_], lost_here) == lost_here ? to.counted : to.first) += lost_here;
   }
   [[nodiscard]] bool are_made_up() const {
     return std::all_of(lost_.begin(), lost_.end(), [this](const lost& one) {
