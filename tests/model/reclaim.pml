@@ -98,9 +98,8 @@ byte gone;
 #define has_room(u) (gpu_total + gpus[u] <= ROOM)
 #endif
 
-/* losses_within_shares: what the queue gives up of what it holds within its fair share (the engine counts units larger than the
- * share as gone first, so it refuses more); a unit larger than the share never
- * was within it. */
+/* losses_within_shares: what the queue gives up of what it holds within its fair share; a unit larger than the share never
+ * was within it. The engine counts such units as gone first, and so refuses more. */
 #define within(held, unit, share)                                            \
   ((unit) > (share) -> 0 : smaller(held, share) - smaller((held) - (unit), share))
 #ifdef COUNTS_ASKED

@@ -47,17 +47,16 @@
 
 /* losses_within_quotas (F26): the same of quotas, or of fair shares that are smaller, against what the queue that is compared
  * gains within its own. */
-#define least(quota_of, share_of) smaller(quota_of, share_of)
 #define quota_loss(u, v)                                                                                                \
   choose(is_beside(u, v),                                                                                               \
-         within(held[leaf_of(v)], quota_counted[leaf_of(v)], least(quota[leaf_of(v)], share[leaf_of(v)])),              \
-         within(top_held[top(v)], top_quota_counted[top(v)], least(top_quota[top(v)], top_share[top(v)])))
+         within(held[leaf_of(v)], quota_counted[leaf_of(v)], smaller(quota[leaf_of(v)], share[leaf_of(v)])),              \
+         within(top_held[top(v)], top_quota_counted[top(v)], smaller(top_quota[top(v)], top_share[top(v)])))
 #define counts_in_quota(u, v)                                                     \
-  (size[v] <= choose(is_beside(u, v), least(quota[leaf_of(v)], share[leaf_of(v)]), \
-                     least(top_quota[top(v)], top_share[top(v)])))
+  (size[v] <= choose(is_beside(u, v), smaller(quota[leaf_of(v)], share[leaf_of(v)]), \
+                     smaller(top_quota[top(v)], top_share[top(v)])))
 #define keeps_quotas(u)                                                                                         \
-  (quota_lost_beside <= within(held[leaf_of(u)], size[u], least(quota[leaf_of(u)], share[leaf_of(u)])) &&       \
-   quota_lost_above <= within(top_held[top(u)] + gone_beside, size[u], least(top_quota[top(u)], top_share[top(u)])))
+  (quota_lost_beside <= within(held[leaf_of(u)], size[u], smaller(quota[leaf_of(u)], share[leaf_of(u)])) &&       \
+   quota_lost_above <= within(top_held[top(u)] + gone_beside, size[u], smaller(top_quota[top(u)], top_share[top(u)])))
 
 /* less_saturated (F9): a top queue that ends above its fair share stays below each one, x, that has lost something. A
  * leaf queue that has passed the gate is not above its own. */
