@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -9,6 +11,7 @@
 #include "actions/job_queue.hpp"
 #include "actions/placement.hpp"
 #include "actions/runtime.hpp"
+#include "base/row_marks.hpp"
 #include "policy/reclaim/reclaim_rules.hpp"
 #include "session/members.hpp"
 
@@ -69,6 +72,43 @@ class share_gate {
   core& c_;
   bool is_used_;
   std::vector<bool> has_its_demand_;  ///< by queue: its share is all that it asks for
+};
+
+/// Groups that still wait for their turn, and whether none of them can start. Within the action nothing comes free, so
+/// a group that has too few places has too few until the end.
+class groups_left {
+ public:
+  /// `may_leave_order`: false, if the order of groups that cannot start counts as well.
+  groups_left(core& c, std::span<const group_row> groups, bool may_leave_order) : c_(c) {
+    if (!may_leave_order) return;
+    groups_.assign(groups.begin(), groups.end());
+    for (const group_row g : groups_) waits_.mark(g, c_.state().group_slots);
+  }
+
+  void take(group_row group) { waits_.unmark(group); }
+  void put_back(group_row group) {
+    if (groups_.empty()) return;
+    waits_.mark(group, c_.state().group_slots);
+    first_ = 0;
+  }
+  /// Their order says nothing then.
+  [[nodiscard]] bool cannot_start() {
+    while (first_ < groups_.size() && (!waits_.has(groups_[first_]) || has_too_few_places(c_, groups_[first_])))
+      ++first_;
+    return !groups_.empty() && first_ == groups_.size();
+  }
+  [[nodiscard]] std::vector<group_row> groups() const {
+    std::vector<group_row> left;
+    std::copy_if(groups_.begin(), groups_.end(), std::back_inserter(left),
+                 [this](group_row g) { return waits_.has(g); });
+    return left;
+  }
+
+ private:
+  core& c_;
+  std::vector<group_row> groups_;  ///< all; empty where their order counts
+  base::row_marks waits_;
+  std::size_t first_ = 0;  ///< groups before it have had their turn or cannot start
 };
 
 /// Serves groups in queue order.
@@ -164,35 +204,66 @@ class allocation {
   }
 
   result<void> serve(std::vector<group_row> groups, bool gated) {
+    groups_left left(c_, groups, depth_ == 0 && !shared_order_ && !backfills_);
+    if (left.cannot_start()) return fail_all(left, gated);
     std::optional<job_queue> queue(std::in_place, c_, depth_);
     if (auto done = fill(*queue, groups); !done) return done;
     while (!queue->empty()) {
-      if (auto on = c_.go_on(); !on) return on;
+      if (left.cannot_start()) return fail_all(left, gated);
       result<group_row> next = queue->pop();
       if (!next) return next.failure();
       const group_row group = *next;
-      result<bool> placed = false;
-      const bool waits_for_others = gated && !gate_.passes(group);
-      if (!waits_for_others) placed = try_group(c_, group);
-      if (!placed) return placed.failure();
-      if (!waits_for_others && !*placed && backfills_) {
-        result<bool> head = is_head(c_, c_.failures.back());
-        if (!head) return head.failure();
-        is_over_ = *head;
-        if (is_over_) return {};  // the rest is left to backfill
-      }
-      bool competes = *placed ? has_more(group) : !waits_for_others && pass_over(group);
-      if (waits_for_others || (competes && gated && !gate_.passes(group))) {
-        later_.push_back(group);
-        competes = false;
-      }
-      if (shared_order_ && !competes) std::erase(groups, group);
-      if (shared_order_ && *placed) {  // the key of a group depends on what others hold
+      left.take(group);
+      result<turn> had = serve_one(group, gated);
+      if (!had) return had.failure();
+      if (is_over_) return {};  // the rest is left to backfill
+      if (shared_order_ && !had->competes) std::erase(groups, group);
+      if (shared_order_ && had->placed) {  // the key of a group depends on what others hold
         queue.emplace(c_, depth_);
         if (auto done = fill(*queue, groups); !done) return done;
-      } else if (competes) {
+      } else if (had->competes) {
         if (auto done = queue->push(group); !done) return done;  // the next elastic pod competes again
+        left.put_back(group);
       }
+    }
+    return {};
+  }
+
+  /// What has become of a group that had its turn.
+  struct turn {
+    bool placed = false;
+    bool competes = false;  ///< it wants another turn
+  };
+
+  result<turn> serve_one(group_row group, bool gated) {
+    turn had;
+    const bool waits_for_others = gated && !gate_.passes(group);
+    if (!waits_for_others) {
+      result<bool> placed = try_group(c_, group);
+      if (!placed) return placed.failure();
+      had.placed = *placed;
+    }
+    if (!waits_for_others && !had.placed && backfills_) {
+      result<bool> head = is_head(c_, c_.failures.back());
+      if (!head) return head.failure();
+      is_over_ = *head;
+      if (is_over_) return had;
+    }
+    had.competes = had.placed ? has_more(group) : !waits_for_others && pass_over(group);
+    if (waits_for_others || (had.competes && gated && !gate_.passes(group))) {
+      later_.push_back(group);
+      had.competes = false;
+    }
+    return had;
+  }
+
+  /// Turns of groups that cannot start, in any order.
+  result<void> fail_all(const groups_left& left, bool gated) {
+    for (const group_row group : left.groups()) {
+      if (auto on = c_.go_on(); !on) return on;
+      result<turn> had = serve_one(group, gated);
+      if (!had) return had.failure();
+      if (had->placed) return error{status::internal, "invariant violated: a group without places starts", {}};
     }
     return {};
   }

@@ -192,8 +192,7 @@ std::uint32_t failed_groups::number_of_topologies(sub_group_row pod_set) {
 }
 
 /// Of each pod set: its topologies, then what its pods ask for with how many ask for it.
-const work::signature& failed_groups::signature_of(group_row group) {
-  if (const work::signature* const known = c_.signatures.of_group.find(group)) return *known;
+work::signature failed_groups::signature_of(group_row group) {
   const model::cluster_state& s = c_.state();
   const model::group_core& g = s.groups[group];
   boost::container::small_vector<work::signature, 2> pod_sets;
@@ -215,7 +214,7 @@ const work::signature& failed_groups::signature_of(group_row group) {
     for (const auto& [number, count] : waiting) made.insert(made.end(), {number, count});
   }
   std::sort(pod_sets.begin(), pod_sets.end());
-  work::signature& all = c_.signatures.of_group.at(group);
+  work::signature all;
   for (const work::signature& one : pod_sets) {
     all.push_back(static_cast<std::uint32_t>(one.size()));
     all.insert(all.end(), one.begin(), one.end());
@@ -224,8 +223,16 @@ const work::signature& failed_groups::signature_of(group_row group) {
   return all;
 }
 
+/// A number for that. As in the reference it is made when it is first asked for, and stays.
 failed_groups::key failed_groups::key_of(group_row group) {
-  return {per_queue_ ? c_.state().groups[group].queue : no_row, signature_of(group)};
+  std::vector<std::uint32_t>& known = c_.signatures.number_of_group;
+  if (known.empty()) known.assign(c_.state().group_slots, no_row);
+  std::uint32_t& number = known[group];
+  if (number == no_row) {
+    std::map<work::signature, std::uint32_t>& all = c_.signatures.number_of_signature;
+    number = all.try_emplace(signature_of(group), static_cast<std::uint32_t>(all.size())).first->second;
+  }
+  return {per_queue_ ? c_.state().groups[group].queue : no_row, number};
 }
 
 /// All that has to be equal.

@@ -32,14 +32,14 @@ class failed_groups {
   [[nodiscard]] std::uint64_t added() const { return added_; }
 
  private:
-  using key = std::pair<queue_row, work::signature>;
+  using key = std::pair<queue_row, std::uint32_t>;  ///< with the number of a signature
   [[nodiscard]] key key_of(group_row group);
   [[nodiscard]] std::string strict_key_of(group_row group) const;
   [[nodiscard]] const work::failure_signature& strict_signature_of(group_row group);
   /// If the smaller chunk has failed, the larger one cannot succeed.
   [[nodiscard]] bool is_at_least(const work::failure_signature& larger, const work::failure_signature& smaller) const;
   void forget_if_changed();
-  [[nodiscard]] const work::signature& signature_of(group_row group);
+  [[nodiscard]] work::signature signature_of(group_row group);
   [[nodiscard]] std::uint32_t number_of_class(class_row kind);
   [[nodiscard]] std::uint32_t number_of_topologies(sub_group_row pod_set);
   [[nodiscard]] std::uint32_t number_of(const std::string& text);

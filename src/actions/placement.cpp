@@ -187,28 +187,36 @@ pod_row nth_pending(const core& c, group_row group, std::size_t before) {
   return p;
 }
 
-/// No way to place a chunk of equal pods, by what its queues and the nodes have, without a list of pods. False says
-/// nothing.
-bool is_refused_by_numbers(core& c, group_row group, failure& why) {
+/// A chunk of equal pods whose places can be counted; nothing of other groups.
+std::optional<work::equal_chunk> countable_chunk_of(const core& c, group_row group) {
   const sub_group_row first = c.state().groups[group].first_sub + 1;
-  const std::uint32_t pending = c.counts(first).pending;
-  const class_row kind = c.state().subs[first].only_class;
-  // Where one finds a place it is found once.
-  if (pending == 0 || kind == no_row || (pending == 1 && !c.choice.has_failed(kind))) return false;
-  if (!is_plain(c, group) || c.claims.used() || c.vendors.used() || c.loads.used() ||
-      c.state().groups[group].semi_preemptible || c.reservations.closed_to(group) != nullptr) {
-    return false;
+  if (c.counts(first).pending == 0 || c.state().subs[first].only_class == no_row || !is_plain(c, group) ||
+      c.claims.used() || c.vendors.used() || c.loads.used() || c.state().groups[group].semi_preemptible ||
+      c.reservations.closed_to(group) != nullptr) {
+    return std::nullopt;
   }
-  const std::optional<work::equal_chunk> chunk = work::equal_chunk_of(c, group);
-  if (!chunk) return false;
-  const model::pod_class& ask = *c.state().classes[chunk->kind];
-  if (c.has_proportion && c.queues_refuse(group, work::times(c.asked_at_least(ask), chunk->count), {}, why))
-    return true;
-  const auto count = static_cast<std::size_t>(chunk->count);
-  const std::optional<std::size_t> places = c.choice.places_for(c, chunk->kind, count);
+  return work::equal_chunk_of(c, group);
+}
+
+/// No way to place the chunk, by what its queues and the nodes have, without a list of pods. False says nothing.
+bool is_refused_by_numbers(core& c, group_row group, const work::equal_chunk& chunk, failure& why) {
+  const model::pod_class& ask = *c.state().classes[chunk.kind];
+  if (c.has_proportion && c.queues_refuse(group, work::times(c.asked_at_least(ask), chunk.count), {}, why)) return true;
+  const auto count = static_cast<std::size_t>(chunk.count);
+  const std::optional<std::size_t> places = c.choice.places_for(c, chunk.kind, count);
   if (!places || *places >= count) return false;
   why.pod = nth_pending(c, group, *places);
   return true;
+}
+
+/// The same of a group. One pod whose class has found its places so far is not counted: where it finds one it is found
+/// once.
+bool is_refused_by_numbers(core& c, group_row group, failure& why) {
+  const sub_group_row first = c.state().groups[group].first_sub + 1;
+  const class_row kind = c.state().subs[first].only_class;
+  if (c.counts(first).pending == 1 && kind != no_row && !c.choice.has_failed(kind)) return false;
+  const std::optional<work::equal_chunk> chunk = countable_chunk_of(c, group);
+  return chunk && is_refused_by_numbers(c, group, *chunk, why);
 }
 
 /// `place_group` with a list of pods.
@@ -260,6 +268,12 @@ result<bool> place_group(core& c, group_row group, const placing& how, failure& 
 #endif
   }
   return place_chunk(c, group, how, why);
+}
+
+bool has_too_few_places(core& c, group_row group) {
+  const std::optional<work::equal_chunk> chunk = countable_chunk_of(c, group);
+  failure why;
+  return chunk && is_refused_by_numbers(c, group, *chunk, why);
 }
 
 bool asks_for_shapes(const core& c, group_row group) {

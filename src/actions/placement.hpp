@@ -42,6 +42,10 @@ struct placing {
 /// True if every pod of the chunk has a place; else the statement is as before and `why` tells the obstacle.
 [[nodiscard]] result<bool> place_group(work::core& c, group_row group, const placing& how, work::failure& why);
 
+/// Limits of its queues, or the nodes, have too little for the next chunk as things are, so `place_group` would fail. An
+/// answer from counting alone: false says nothing.
+[[nodiscard]] bool has_too_few_places(work::core& c, group_row group);
+
 /// Groups that may start pods: ready, in a queue that is served, with pending pods.
 [[nodiscard]] std::vector<group_row> groups_to_start(const work::core& c);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -142,21 +143,30 @@ losses losses_of(const core& c, const scenario& what) {
   return found;
 }
 
+template <class Amounts>
+Amounts converted(const quota_vector& amount) {
+  if constexpr (std::is_same_v<Amounts, policy::kai_amounts>)
+    return in_native(amount);
+  else
+    return amount;
+}
+
+/// `growth`: of a semi-preemptible group, by so much its core would grow.
+template <class Amounts>
+policy::reclaimer<Amounts> claim_of(const core& c, group_row group, const Amounts& required,
+                                    const std::optional<quota_vector>& growth) {
+  const model::group_core& g = c.state().groups[group];
+  if (!growth) return {g.queue, required, required, g.preemptible};
+  const auto kept = converted<Amounts>(*growth);
+  return {g.queue, required, kept, kept == Amounts{}};
+}
+
 template <class Queue, class Amounts>
 class reclaim_judge : public reclaim_verdicts {
  public:
   using queue_list = std::shared_ptr<const std::vector<Queue>>;
-  /// `growth`: of a semi-preemptible group, by so much its core would grow.
-  reclaim_judge(core& c, group_row group, queue_list queues, Amounts required, const quota_vector* growth)
-      : c_(c), group_(group), queues_(std::move(queues)) {
-    claim_ = {c.state().groups[group].queue, required, required, c.state().groups[group].preemptible};
-    if (growth == nullptr) return;
-    claim_.kept = converted(*growth);
-    claim_.preemptible = claim_.kept == Amounts{};
-  }
-  [[nodiscard]] bool may_reclaim() const override {
-    return policy::reclaim::may_reclaim(queues(), claim_, !c_.compat());
-  }
+  reclaim_judge(core& c, group_row group, queue_list queues, const policy::reclaimer<Amounts>& claim)
+      : c_(c), group_(group), queues_(std::move(queues)), claim_(claim) {}
   [[nodiscard]] bool may_give(queue_row leaf) const override {
     return policy::reclaim::may_give(queues(), claim_, leaf, !c_.compat());
   }
@@ -176,18 +186,12 @@ class reclaim_judge : public reclaim_verdicts {
   static constexpr bool is_compat = std::is_same_v<Amounts, policy::kai_amounts>;
 
   [[nodiscard]] std::span<const Queue> queues() const { return *queues_; }
-  [[nodiscard]] static Amounts converted(const quota_vector& amount) {
-    if constexpr (is_compat)
-      return in_native(amount);
-    else
-      return amount;
-  }
   [[nodiscard]] bool may_take_units(group_row group, const losses& lost) const {
     boost::container::small_vector<policy::reclaim_victims<Amounts>, 4> victims;
     for (const auto& [leaf, units, go_together] : lost) {
       victims.push_back({leaf, {}, go_together});
       victims.back().units.reserve(units.size());
-      for (const quota_vector& one : units) victims.back().units.push_back(converted(one));
+      for (const quota_vector& one : units) victims.back().units.push_back(converted<Amounts>(one));
     }
     const double multiplier = std::max(1.0, c_.options.saturation_multiplier);
     const std::span<const policy::reclaim_victims<Amounts>> all(victims);
@@ -209,16 +213,34 @@ class reclaim_judge : public reclaim_verdicts {
 
 }  // namespace
 
+namespace {
+
+/// Of a semi-preemptible group, by how much its core would grow.
+std::optional<quota_vector> growth_of(core& c, group_row group) {
+  if (!c.state().groups[group].semi_preemptible) return std::nullopt;
+  return c.core_growth(group, c.chunk_of(group, true));
+}
+
+}  // namespace
+
+bool may_reclaim(core& c, group_row group) {
+  const std::optional<quota_vector> growth = growth_of(c, group);
+  if (c.compat())
+    return policy::reclaim::may_reclaim(std::span<const policy::kai_queue>(c.kai_queues),
+                                        claim_of(c, group, c.chunk_ask(group), growth), false);
+  return policy::reclaim::may_reclaim(std::span<const policy::exact_queue>(c.exact_queues),
+                                      claim_of(c, group, c.chunk_request(group), growth), true);
+}
+
 std::shared_ptr<const reclaim_verdicts> verdicts_for(core& c, group_row group, reclaim_memory& memory) {
-  const bool semi = c.state().groups[group].semi_preemptible;
-  const quota_vector growth = semi ? c.core_growth(group, c.chunk_of(group, true)) : quota_vector{};
+  const std::optional<quota_vector> growth = growth_of(c, group);
   const std::pmr::polymorphic_allocator<> from(&memory.verdicts);
   if (c.compat()) {
     return std::allocate_shared<const reclaim_judge<policy::kai_queue, policy::kai_amounts>>(
-        from, c, group, memory.native.of(c, c.kai_queues), c.chunk_ask(group), semi ? &growth : nullptr);
+        from, c, group, memory.native.of(c, c.kai_queues), claim_of(c, group, c.chunk_ask(group), growth));
   }
   return std::allocate_shared<const reclaim_judge<policy::exact_queue, policy::exact_amounts>>(
-      from, c, group, memory.exact.of(c, c.exact_queues), c.chunk_request(group), semi ? &growth : nullptr);
+      from, c, group, memory.exact.of(c, c.exact_queues), claim_of(c, group, c.chunk_request(group), growth));
 }
 
 }  // namespace kaisched::actions

@@ -19,7 +19,6 @@ class reclaim_verdicts {
   reclaim_verdicts(const reclaim_verdicts&) = delete;
   reclaim_verdicts& operator=(const reclaim_verdicts&) = delete;
   virtual ~reclaim_verdicts() = default;
-  [[nodiscard]] virtual bool may_reclaim() const = 0;
   [[nodiscard]] virtual bool may_give(queue_row leaf) const = 0;
   [[nodiscard]] virtual bool may_end_with_less(queue_row leaf) const = 0;
   [[nodiscard]] virtual bool may_take(const scenario& what) const = 0;
@@ -51,6 +50,9 @@ struct reclaim_memory {
   queues_before<policy::kai_queue> native;
   queues_before<policy::exact_queue> exact;
 };
+
+/// The group has a right to its next chunk as its queues are now: the first of the verdicts alone.
+[[nodiscard]] bool may_reclaim(work::core& c, group_row group);
 
 /// The verdicts for a group as its queues are now.
 [[nodiscard]] std::shared_ptr<const reclaim_verdicts> verdicts_for(work::core& c, group_row group,

@@ -339,16 +339,18 @@ class waiting_line {
       : c_(c), queue_(c, static_cast<std::size_t>(depth)), index_(c, serving::groups), depth_(depth), round_(round) {}
 
   /// Those that have had their search in this round come last.
-  result<void> fill(const std::vector<group_row>& groups) {
+  void open(const std::vector<group_row>& groups) {
     groups_ = groups;
-    std::vector<group_row> first;
-    for (const group_row g : groups) (round_.has_had(g) ? later_ : first).push_back(g);
-    return first.empty() ? begin_anew() : fill_with(first);
+    for (const group_row g : groups) (round_.has_had(g) ? later_ : first_).push_back(g);
   }
 
   /// The next group, or no_row.
   result<group_row> next() {
     if (is_plain_) return next_of_rest();
+    if (!std::exchange(is_filled_, true)) {
+      result<void> filled = first_.empty() ? begin_anew() : fill_with(first_);
+      if (!filled) return filled.failure();
+    }
     result<group_row> found = next_of_part();
     if (found && *found != no_row) given_.mark(*found, c_.state().group_slots);
     if (!found || *found != no_row || later_.empty()) return found;
@@ -375,8 +377,8 @@ class waiting_line {
 
   /// Groups have got or lost pods.
   result<void> changed(std::span<const group_row> groups) {
-    if (c_.compat()) return {};
     rest_ = 0;
+    if (c_.compat()) return {};
     in_order_.reset();
     if (has_shared_order(c_)) {
       std::vector<group_row> left;
@@ -449,6 +451,8 @@ class waiting_line {
   std::size_t rest_ = 0;               ///< all before it have been given or are hopeless
   base::row_marks given_;              ///< before the order was left
   bool is_plain_ = false;
+  bool is_filled_ = false;             ///< the order has been made
+  std::vector<group_row> first_;       ///< that have not had their search in this round
   std::vector<group_row> later_;       ///< that have had their search in this round
   std::vector<bool> waits_;            ///< by group
   std::optional<job_queue> in_order_;  ///< in `strict`, until something is decided
@@ -480,29 +484,30 @@ result<search_outcome> look_for_victims([[maybe_unused]] core& c, victim_search&
   return search_outcome::failed;
 }
 
-/// Each pending group once, in queue order.
+/// Each pending group once, in queue order; in any order once all that are left are hopeless or like those that failed.
+/// `is_hopeless`: a cheap look at the group as things are; false says nothing.
 template <class Prepare>
 result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t depth, Prepare prepare,
-                   const std::function<bool(group_row)>& finds_no_victims = {}) {
+                   const std::function<bool(group_row, victim_search&)>& is_hopeless) {
   c.keep_chunks();
   const std::vector<group_row> groups = groups_that_may_evict(c, preemptible_only);
   if (groups.empty()) return {};
   search_round round(c);
   search_backoff backoff(c);
   waiting_line line(c, depth, round);
-  if (auto done = line.fill(groups); !done) return done;
+  line.open(groups);
   failed_groups failed(c, per_queue);
   victim_search search(c);
   victim_judges judges(c);
   eviction_attempt told;  // by the rules of the group that is tried
   std::vector<group_row> touched;
   bool is_cut = false;  // the action has no steps left
-  if (finds_no_victims) (void)line.leave_order_if(finds_no_victims);
+  (void)line.leave_order_if([&](group_row g) { return is_hopeless(g, search); });
   std::uint64_t failed_before = 0;  // when it was last asked whether all groups that are left are like these
   const auto leave_order = [&] {
     if (failed_before == failed.added() && line.waits_for_open_group()) return;
     failed_before = failed.added();
-    (void)line.leave_order_if([&](group_row g) { return failed.tell_that_hopeless(g); });
+    (void)line.leave_order_if([&](group_row g) { return is_hopeless(g, search) || failed.tell_that_hopeless(g); });
   };
   while (true) {
     if (auto on = c.go_on(); !on) return on;
@@ -530,11 +535,12 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
       round.note_searched(group);
     }
     if (one.skip) {
-      if (one.why == attempt_outcome::like_failed) leave_order();
+      if (one.why != attempt_outcome::obstacle) leave_order();
       continue;
     }
     if (one.fails) {
       failed.add(group);
+      leave_order();
       continue;
     }
     one.rules.refused = &told.refused;
@@ -618,8 +624,7 @@ class reclaim_attempt {
  public:
   explicit reclaim_attempt(core& c) : c_(c), promises_(c, loss::by_reclaim) {}
 
-  /// False: the group has no right to more.
-  bool open(group_row group, eviction_attempt& told) {
+  void open(group_row group, eviction_attempt& told) {
     rules_.reset();  // so that what it has kept can be used again
     rules_ = verdicts_for(c_, group, memory_);
     mine_ = c_.state().groups[group].queue;
@@ -627,7 +632,6 @@ class reclaim_attempt {
     gives_.assign(c_.state().queues->size(), unknown);
     losses_.clear();
     promises_.open(group);
-    return rules_->may_reclaim();
   }
   [[nodiscard]] bool may_give(queue_row theirs) {
     if (theirs == mine_) return false;
@@ -724,15 +728,18 @@ bool keeps_promise(const core& c, action_kind action, group_row waiting, group_r
 result<void> reclaim(core& c) {
   if (!c.has_proportion) return {};
   reclaim_attempt state(c);
-  return drive(c, false, true, c.options.reclaim_queue_depth,
-               [&](group_row group, failed_groups& failed, victim_search&, eviction_attempt& told) {
-                 attempt one;
-                 one.skip = !state.open(group, told);
-                 one.why = attempt_outcome::over_share;
-                 if (one.skip || not_worth_trying(c, group, failed, one)) return one;
-                 one.rules = state.rules();
-                 return one;
-               });
+  return drive(
+      c, false, true, c.options.reclaim_queue_depth,
+      [&](group_row group, failed_groups& failed, victim_search&, eviction_attempt& told) {
+        attempt one;
+        one.skip = !may_reclaim(c, group);
+        one.why = attempt_outcome::over_share;
+        if (one.skip || not_worth_trying(c, group, failed, one)) return one;
+        state.open(group, told);
+        one.rules = state.rules();
+        return one;
+      },
+      [&](group_row group, victim_search&) { return !may_reclaim(c, group); });
 }
 
 result<void> preempt(core& c) {
@@ -753,7 +760,7 @@ result<void> preempt(core& c) {
         one.rules = state.rules();
         return one;
       },
-      [&](group_row group) {
+      [&](group_row group, victim_search&) {
         const model::group_core& mine = c.state().groups[group];
         return !lowest.has_lower(mine.queue, mine.priority);
       });
@@ -765,35 +772,40 @@ result<void> consolidation(core& c) {
       c.options.consolidation_victims == policy_options::by_mode ? by_mode : c.options.consolidation_victims;
   if (most == 0) return {};
   const std::vector<group_row>& movable = *c.state().budget_groups;  // all that migrate
-  return drive(c, true, false, c.options.consolidation_queue_depth,
-               [&](group_row group, failed_groups& failed, victim_search& search, eviction_attempt&) {
-                 attempt one;
-                 if (not_worth_trying(c, group, failed, one)) return one;
-                 one.why = attempt_outcome::too_few_gpus;
-                 const work::pod_list chunk = c.chunk_of(group, true);
-                 one.fails = gpus_of(c, chunk) > search.free_gpus() || c.lacks_gpu_memory(chunk);
-                 if (one.fails) return one;
-                 one.rules.queue_may_lose = [](queue_row) { return true; };
-                 one.rules.may_lose = [](group_row) { return true; };
-                 one.rules.all_may_lose = movable.empty();
-                 if (!movable.empty()) {
-                   one.rules.may_lose = [&c](group_row g) { return !migrates(c, g); };
-                   one.gently = [&c, &movable, group] { return make_room_by_migration(c, group, movable); };
-                 }
-                 one.rules.queue_may_end_with_less = [](queue_row) { return false; };
-                 // The reference lets one more pass.
-                 if (most != unlimited) one.rules.most = static_cast<std::size_t>(most) + (c.compat() ? 1 : 0);
-                 one.rules.may_be_lost = [](const victim_unit&) { return false; };
-                 one.rules.more_may_help = true;
-                 one.rules.accepts = [&c](const scenario& what) {
-                   bool all_stay = true;
-                   what.each_pod([&](pod_row p) {
-                     all_stay = all_stay && static_cast<pod_status>(c.live.pod_state[p]) != pod_status::releasing;
-                   });
-                   return all_stay;
-                 };
-                 return one;
-               });
+  const auto lacks_gpus = [&c](group_row group, victim_search& search) {
+    const work::pod_list chunk = c.chunk_of(group, true);
+    return gpus_of(c, chunk) > search.free_gpus() || c.lacks_gpu_memory(chunk);
+  };
+  return drive(
+      c, true, false, c.options.consolidation_queue_depth,
+      [&](group_row group, failed_groups& failed, victim_search& search, eviction_attempt&) {
+        attempt one;
+        if (not_worth_trying(c, group, failed, one)) return one;
+        one.why = attempt_outcome::too_few_gpus;
+        one.fails = lacks_gpus(group, search);
+        if (one.fails) return one;
+        one.rules.queue_may_lose = [](queue_row) { return true; };
+        one.rules.may_lose = [](group_row) { return true; };
+        one.rules.all_may_lose = movable.empty();
+        if (!movable.empty()) {
+          one.rules.may_lose = [&c](group_row g) { return !migrates(c, g); };
+          one.gently = [&c, &movable, group] { return make_room_by_migration(c, group, movable); };
+        }
+        one.rules.queue_may_end_with_less = [](queue_row) { return false; };
+        // The reference lets one more pass.
+        if (most != unlimited) one.rules.most = static_cast<std::size_t>(most) + (c.compat() ? 1 : 0);
+        one.rules.may_be_lost = [](const victim_unit&) { return false; };
+        one.rules.more_may_help = true;
+        one.rules.accepts = [&c](const scenario& what) {
+          bool all_stay = true;
+          what.each_pod([&](pod_row p) {
+            all_stay = all_stay && static_cast<pod_status>(c.live.pod_state[p]) != pod_status::releasing;
+          });
+          return all_stay;
+        };
+        return one;
+      },
+      lacks_gpus);
 }
 
 namespace {

@@ -139,7 +139,8 @@ struct group_signatures {
   std::map<std::string, std::uint32_t> number_of_text;
   std::vector<std::uint32_t> number_of_class;  ///< no_row: not known yet
   std::vector<std::uint32_t> number_of_depth;  ///< of pod sets so deep in trees without topologies; no_row: likewise
-  base::sparse_rows<signature> of_group;
+  std::map<signature, std::uint32_t> number_of_signature;
+  std::vector<std::uint32_t> number_of_group;  ///< no_row: not known yet
   base::sparse_rows<failure_signature> of_failures;
   std::uint32_t commits = 0;  ///< when the latter were made
 };
