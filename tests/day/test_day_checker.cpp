@@ -171,6 +171,23 @@ TEST_CASE("twenty sessions that change something are no rest, nineteen and an ev
   }
 }
 
+TEST_CASE("as many sessions may change something as there are jobs") {
+  std::string jobs;
+  for (int i = 0; i < 25; ++i) jobs += job("j" + std::to_string(i), "a", 1);
+  for (const int sessions : {24, 25}) {
+    script log;
+    for (int i = 0; i < 25; ++i) log.submit("j" + std::to_string(i));
+    for (int i = 0; i < sessions; ++i) {
+      if (i % 2 == 0) {
+        log.start("j0-0", "0");
+      } else {
+        log.session().decide("evict", "j0-0", "0").waits("j0-0").carried();
+      }
+    }
+    CHECK(count(judge(jobs, log.over()), "rest") == (sessions == 25 ? 1 : 0));
+  }
+}
+
 TEST_CASE("capacity that stays free for three sessions while a group fits") {
   script two;
   two.submit("x").nothing().nothing().start("x-0", "0|1");

@@ -46,7 +46,7 @@
 #endif
 
 /* losses_within_quotas (F26): the same of quotas, or of fair shares that are smaller, against what the queue that is compared
- * gains within its own. */
+ * gains. One that does not stay within its own takes nothing of that. */
 #define quota_loss(u, v)                                                                                                \
   choose(is_beside(u, v),                                                                                               \
          within(held[leaf_of(v)], quota_counted[leaf_of(v)], smaller(quota[leaf_of(v)], share[leaf_of(v)])),              \
@@ -54,9 +54,11 @@
 #define counts_in_quota(u, v)                                                     \
   (size[v] <= choose(is_beside(u, v), smaller(quota[leaf_of(v)], share[leaf_of(v)]), \
                      smaller(top_quota[top(v)], top_share[top(v)])))
-#define keeps_quotas(u)                                                                                         \
-  (quota_lost_beside <= within(held[leaf_of(u)], size[u], smaller(quota[leaf_of(u)], share[leaf_of(u)])) &&       \
-   quota_lost_above <= within(top_held[top(u)] + gone_beside, size[u], smaller(top_quota[top(u)], top_share[top(u)])))
+#define keeps_quota(u, lost, gained) ((lost) == 0 || ((gained) == size[u] && (lost) <= (gained)))
+#define keeps_quotas(u)                                                                                                \
+  (keeps_quota(u, quota_lost_beside, within(held[leaf_of(u)], size[u], smaller(quota[leaf_of(u)], share[leaf_of(u)]))) && \
+   keeps_quota(u, quota_lost_above,                                                                                    \
+               within(top_held[top(u)] + gone_beside, size[u], smaller(top_quota[top(u)], top_share[top(u)]))))
 
 /* less_saturated (F9): a top queue that ends above its fair share stays below each one, x, that has lost something. A
  * leaf queue that has passed the gate is not above its own. */

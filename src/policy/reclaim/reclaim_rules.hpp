@@ -293,7 +293,8 @@ template <class Share, class Amount>
   return at_most(amount, most) ? amount : most;
 }
 
-/// What queues lose of what they hold within their quotas, against what the reclaimer gains within its own.
+/// What queues lose of what they hold within their quotas, against what the reclaimer gains. One that does not stay
+/// within its own quota takes nothing of that: they would be entitled to take it back.
 template <class Queue, class Amounts>
 class losses_within_quotas {
  public:
@@ -314,8 +315,9 @@ class losses_within_quotas {
       const auto& share = queues_[one.mine].shares[resource_];
       const auto wanted = required_[resource_];
       const auto sum = lost_to(one.mine);
-      if (share.deserved == unlimited) return sum <= wanted;
-      return sum <= within_quota(share, share.allocated + wanted) - within_quota(share, share.allocated);
+      const auto after = share.allocated + wanted;
+      const bool stays_within = share.deserved == unlimited || within_quota(share, after) == after;
+      return sum == 0 || (stays_within && sum <= wanted);
     });
   }
 

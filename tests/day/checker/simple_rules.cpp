@@ -6,7 +6,7 @@ namespace day_check {
 
 namespace {
 
-constexpr std::int64_t most_sessions_without_rest = 20;
+constexpr std::int64_t most_sessions_without_rest = 20;  // or as many as there are jobs, if these are more
 constexpr std::int64_t spare_stops = 20;  // sessions that take pods from a job, beyond one for each job that comes
 
 }  // namespace
@@ -15,14 +15,14 @@ void rest_rule::happened(const state&, std::int64_t, const std::string&, std::si
 
 void rest_rule::after(const state& of, const session_record& at) {
   in_a_row_ = at.changed ? in_a_row_ + 1 : 0;
-  if (in_a_row_ < most_sessions_without_rest) return;
+  const std::int64_t most = std::max(most_sessions_without_rest, static_cast<std::int64_t>(of.there().size()));
+  if (in_a_row_ < most) return;
   in_a_row_ = 0;
   ++restless_;
   std::size_t job = none;
   for (const decision& one : at.decisions) job = one.pod.job;
   report("rest", at, of, job,
-         std::to_string(most_sessions_without_rest) +
-             " sessions in a row changed something, though nothing came from outside");
+         std::to_string(most) + " sessions in a row changed something, though nothing came from outside");
 }
 
 void rest_rule::over(const state&, const std::string&) {

@@ -59,12 +59,12 @@ void host::play_period() {
   }
 }
 
-/// Sessions in a row that changed something, though nothing came from outside. After `rounds` of them the count is 0
-/// again.
+/// Sessions in a row that changed something, though nothing came from outside. After `rounds` of them, or as many as
+/// there are jobs if these are more, the count is 0 again.
 void host::count_rest(bool changed) {
   in_a_row_ = !changed ? 0 : world_.outside() == outside_ ? in_a_row_ + 1 : 1;
   outside_ = world_.outside();
-  if (in_a_row_ < how_.rounds) return;
+  if (in_a_row_ < std::max(how_.rounds, static_cast<int>(world_.there().size()))) return;
   in_a_row_ = 0;
   ++restless_;
 }
