@@ -208,8 +208,10 @@ class allocation {
     if (left.cannot_start()) return fail_all(left, gated);
     std::optional<job_queue> queue(std::in_place, c_, depth_);
     if (auto done = fill(*queue, groups); !done) return done;
+    bool has_failed = false;  // the last one
     while (!queue->empty()) {
-      if (left.cannot_start()) return fail_all(left, gated);
+      if (auto on = c_.go_on(); !on) return on;
+      if (has_failed && left.cannot_start()) return fail_all(left, gated);
       result<group_row> next = queue->pop();
       if (!next) return next.failure();
       const group_row group = *next;
@@ -217,6 +219,7 @@ class allocation {
       result<turn> had = serve_one(group, gated);
       if (!had) return had.failure();
       if (is_over_) return {};  // the rest is left to backfill
+      has_failed = !had->placed;
       if (shared_order_ && !had->competes) std::erase(groups, group);
       if (shared_order_ && had->placed) {  // the key of a group depends on what others hold
         queue.emplace(c_, depth_);

@@ -246,6 +246,27 @@ TEST_CASE("evictions beyond twice of what was lacking") {
   CHECK(count(too_many, "evictions") == 1);
 }
 
+TEST_CASE("moves for a group count once until it starts") {
+  // w asks for four GPUs and has no right to them. Each node has three free; the job with one GPU on n1 has to move.
+  const std::string jobs = "node,n2,4,4000,100,10,r\n" + job("x", "a", 1) + job("y", "a", 1) + job("w", "a", 4);
+  for (const int times : {1, 2, 3}) {
+    script log("allocate,consolidation");
+    log.submit("x").submit("y").submit("w").start("x-0", "0");
+    log.session().line("decision,bind,y-0,n2,0,1000,x,1").line("pod,0,y-0,running,n2,0,1000").line("event,0,start,y");
+    log.carried();
+    for (int i = 0; i < times; ++i) {
+      log.session().line("decision,move,x-0,n2,1,1000,consolidation,1");
+      log.line("decision,pipeline,w-0,n1,,1000,consolidation,1").waits("x-0").carried();
+      if (i + 1 < times) log.start("x-0", "0");  // gets its old place, so that w waits on
+    }
+    log.session().decide("bind", "w-0", "0|1|2|3").runs("w-0", "0|1|2|3").carried();
+    const day_check::findings found = judge(jobs, log.over());
+    CHECK(found.figures.at("evicted GPUs") == times);
+    CHECK(found.figures.at("evicted GPUs, lower bound") == 1);
+    CHECK(count(found, "evictions") == (times > 2 ? 1 : 0));
+  }
+}
+
 TEST_CASE("jobs that never start, and jobs that are stopped again and again") {
   script stuck;
   stuck.submit("x").submit("y").start("x-0", "0|1");
