@@ -7,8 +7,8 @@
  *
  * UNDIVIDED leaves out that condition, and there is a circle.
  *
- * Planted mistakes, each of which has to be found: WITHOUT_F1, WITHOUT_F9, WITHOUT_F24, WITHOUT_S17, FORGETS_TOP (what goes is
- * not taken off the top queue until the next session).
+ * Planted mistakes, each of which has to be found: WITHOUT_F1, WITHOUT_F9, WITHOUT_F24 with WITHOUT_F26, WITHOUT_S17, FORGETS_TOP
+ * (what goes is not taken off the top queue until the next session). In trees of this size F26 alone ends what WITHOUT_F24 begins.
  */
 #define choose(condition, a, b) ((condition) -> (a) : (b))
 

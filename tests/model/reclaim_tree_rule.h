@@ -54,7 +54,11 @@
 #define counts_in_quota(u, v)                                                     \
   (size[v] <= choose(is_beside(u, v), smaller(quota[leaf_of(v)], share[leaf_of(v)]), \
                      smaller(top_quota[top(v)], top_share[top(v)])))
+#ifdef WITHOUT_F26
+#define keeps_quota(u, lost, gained) true
+#else
 #define keeps_quota(u, lost, gained) ((lost) == 0 || ((gained) == size[u] && (lost) <= (gained)))
+#endif
 #define keeps_quotas(u)                                                                                                \
   (keeps_quota(u, quota_lost_beside, within(held[leaf_of(u)], size[u], smaller(quota[leaf_of(u)], share[leaf_of(u)]))) && \
    keeps_quota(u, quota_lost_above,                                                                                    \
