@@ -684,11 +684,11 @@ verdict victim_oracle::judge_reclaim(std::size_t g, const std::vector<std::size_
   for (const auto& [mine, losses] : within_quotas) {
     const std::int64_t has = s_.queues[mine].allocated[measure];
     const std::int64_t guaranteed = kept_quota(mine, measure);
-    const std::int64_t gained = w_.queues[mine].quota[measure] == unlimited
-                                    ? asked[measure]
-                                    : std::min(has + asked[measure], guaranteed) - std::min(has, guaranteed);
-    if (losses.first > gained) return verdict::no;
-    if (losses.second > gained) worst = std::min(worst, verdict::depends);
+    // A queue that goes beyond its own quota takes nothing of what others hold within theirs.
+    const bool goes_beyond = w_.queues[mine].quota[measure] != unlimited && has + asked[measure] > guaranteed;
+    const std::int64_t most = goes_beyond ? 0 : asked[measure];
+    if (losses.first > most) return verdict::no;
+    if (losses.second > most) worst = std::min(worst, verdict::depends);
   }
   for (const std::size_t r : {std::size_t{dim_gpu}, std::size_t{dim_cpu}, std::size_t{dim_memory}}) {
     if (most_within[r] < asked[r]) break;
