@@ -392,8 +392,9 @@ class world_maker {
       job.queue = plan_.one_queue ? root_row_ : queue_rows_[from.queue];
     job.priority = from.priority;
     job.created = from.created;
-    job.evicts = !c_.waits_after_eviction(g);
-    if (c_.comes_last_after_eviction(g)) job.gave_way = c_.last_eviction(g);
+    const bool waits = c_.waits_after_eviction(g);  // asks all groups: once
+    job.evicts = !waits;
+    if (waits || c_.comes_last_after_eviction(g)) job.gave_way = c_.last_eviction(g);
     const model::group_extra& extra = s_.group_extras[g];
     if (extra.deadline != unset) {
       const std::int64_t lasts =
