@@ -225,6 +225,37 @@ bool stays_entitled(core& c, const scenario& what, const std::vector<quota_vecto
   return true;
 }
 
+/// The leaf queue stays with the chunk within its fair share of what the chunk asks for, or none of the units that lose
+/// pods would: `allocate` starts those that do first, so the unit would have the room again before the chunk.
+bool comes_before_victims(core& c, const scenario& what, const std::vector<quota_vector>& before) {
+  if (before.empty()) return true;
+  const auto& shares = c.exact_queues[c.state().groups[what.group].queue].shares;
+  std::vector<quota_vector> units;
+  quota_vector left = before.front();
+  for (const auto* some : {&what.recorded, &what.potential}) {
+    for (const victim_unit& one : *some) {
+      quota_vector lost{};
+      for (const pod_row p : one.pods) {
+        if (is_active(c, p)) continue;  // it has a place again
+        const quota_vector held = c.held(p);
+        for (std::uint32_t r = 0; r < quota_dimensions; ++r) lost[r] += held[r];
+      }
+      for (std::uint32_t r = 0; r < quota_dimensions; ++r) left[r] -= lost[r];
+      units.push_back(lost);
+    }
+  }
+  const auto stays_within = [&](const quota_vector& asked) {
+    for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
+      if (asked[r] > 0 && !policy::reclaim::at_most(left[r] + asked[r], shares[r].fair_share)) return false;
+    }
+    return true;
+  };
+  return stays_within(c.chunk_request(what.group)) ||
+         std::none_of(units.begin(), units.end(), [&](const quota_vector& unit) {
+           return std::any_of(unit.begin(), unit.end(), [](std::int64_t x) { return x > 0; }) && stays_within(unit);
+         });
+}
+
 /// Of the groups of each leaf queue that can lose pods, one of the lowest priority.
 class lowest_priorities {
  public:
@@ -702,7 +733,8 @@ class preempt_attempt {
     };
     made.more_may_help = !c_.compat();
     made.accepts = [this](const scenario& what) {
-      return cores_are_respected(c_, what, promises_) && (c_.compat() || stays_entitled(c_, what, before_));
+      return cores_are_respected(c_, what, promises_) &&
+             (c_.compat() || (stays_entitled(c_, what, before_) && comes_before_victims(c_, what, before_)));
     };
     return made;
   }

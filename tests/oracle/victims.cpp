@@ -430,8 +430,8 @@ trial victim_oracle::attempt(evicting action, std::size_t g, std::span<const vic
     }
   }
   std::sort(made.cost.starts.begin(), made.cost.starts.end());
-  made.accepted =
-      action == evicting::preempt && !stays_entitled(g, made.lost) ? verdict::no : judge(action, g, made.lost);
+  const bool may_preempt = stays_entitled(g, made.lost) && starts_before(g, set, made.lost);
+  made.accepted = action == evicting::preempt && !may_preempt ? verdict::no : judge(action, g, made.lost);
   made.states = std::move(s.states);
   return made;
 }
@@ -568,6 +568,29 @@ bool victim_oracle::stays_entitled(std::size_t g, const std::vector<std::size_t>
       if (asked[r] > gone[r] && held + asked[r] - gone[r] > most[r]) return false;
       if (asked[r] > most[r] && std::min(held - gone[r], most[r]) < std::min(held, most[r])) return false;
     }
+  }
+  return true;
+}
+
+/// E7
+bool victim_oracle::starts_before(std::size_t g, std::span<const victim_unit> set,
+                                  const std::vector<std::size_t>& lost) const {
+  const std::size_t leaf = w_.groups[g].queue;
+  const quota_amounts gone = request_of(lost);
+  const auto exceeds_share = [&](const std::vector<std::size_t>& pods) {
+    const quota_amounts asked = request_of(pods);
+    for (std::size_t r = 0; r < quota_dimensions; ++r) {
+      const std::int64_t share = s_.queues[leaf].fair_share[r];
+      if (asked[r] != 0 && share != unlimited && s_.queues[leaf].allocated[r] - gone[r] + asked[r] > share) return true;
+    }
+    return false;
+  };
+  if (!exceeds_share(chunk(g))) return true;
+  for (const victim_unit& unit : set) {
+    std::vector<std::size_t> waits;
+    std::copy_if(unit.pods.begin(), unit.pods.end(), std::back_inserter(waits),
+                 [&](std::size_t p) { return std::find(lost.begin(), lost.end(), p) != lost.end(); });
+    if (!waits.empty() && !exceeds_share(waits)) return false;
   }
   return true;
 }

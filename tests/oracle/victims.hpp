@@ -152,6 +152,8 @@ class victim_oracle {
   [[nodiscard]] std::int64_t kept_quota(std::size_t queue, std::size_t r) const;
   [[nodiscard]] verdict judge_reclaim(std::size_t g, const std::vector<std::size_t>& lost) const;
   [[nodiscard]] bool stays_entitled(std::size_t g, const std::vector<std::size_t>& lost) const;
+  [[nodiscard]] bool starts_before(std::size_t g, std::span<const victim_unit> set,
+                                   const std::vector<std::size_t>& lost) const;
   [[nodiscard]] bool less_saturated_after(std::size_t g, const std::vector<std::size_t>& lost) const;
 
   world w_;

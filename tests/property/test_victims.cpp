@@ -51,6 +51,7 @@ struct some_group {
   bool preemptible = true;
   std::vector<some_pod> pods;
   std::int64_t evictions = 0;
+  std::int64_t evicted = -1;  ///< when last; seconds
 
   [[nodiscard]] std::int64_t running() const {
     return std::count_if(pods.begin(), pods.end(), [](const some_pod& p) { return !p.node.empty(); });
@@ -90,13 +91,13 @@ snapshot taken(const world& w) {
     queues.add({q.name, q.parent, test::numbers{q.cores * 1000, unlimited, q.gpus * 1000}, q.priority,
                 test::reals(3, static_cast<double>(q.weight))});
   }
-  auto groups =
-      add(table_kind::pod_group, {"name", "queue", "min_member", "created", "priority", "preemptible", "evictions"});
+  auto groups = add(table_kind::pod_group, {"name", "queue", "min_member", "created", "priority", "preemptible",
+                                            "evictions", "last_eviction"});
   auto pods = add(table_kind::pod, {"name", "group", "request", "status", "node", "nominated_node"});
   for (std::size_t g = 0; g < w.groups.size(); ++g) {
     const some_group& one = w.groups[g];
     groups.add({one.name, one.queue, one.least, static_cast<std::int64_t>(g) * test::second, one.priority,
-                one.preemptible ? 1 : 0, one.evictions});
+                one.preemptible ? 1 : 0, one.evictions, one.evicted < 0 ? unset : one.evicted * test::second});
     for (const some_pod& p : one.pods) {
       pods.add({p.name, one.name, test::numbers{p.cores, 0, p.gpu, 1}, p.status(), p.node, p.nominated});
     }
@@ -396,7 +397,7 @@ enum class claims_are : std::uint8_t {
 };
 
 /// What was decided becomes true: pods with a place run, evicted ones wait again.
-void settle(world& w, const session& s, claims_are how = claims_are::true_at_once) {
+void settle(world& w, const session& s, claims_are how = claims_are::true_at_once, std::int64_t now = 0) {
   std::map<std::string, const decision*> last;
   for (const decision& d : s.decisions()) last[std::string(s.base().pod_name(d.pod))] = &d;
   for (some_group& group : w.groups) {
@@ -407,6 +408,7 @@ void settle(world& w, const session& s, claims_are how = claims_are::true_at_onc
       const std::string node(s.base().node_name(d.node));
       const bool waits_there = d.kind == decision_kind::pipeline || d.kind == decision_kind::move;
       const bool leaves = d.kind == decision_kind::evict || d.kind == decision_kind::move;
+      if (leaves) group.evicted = now;
       if (how != claims_are::kept) {
         const bool runs = d.kind == decision_kind::bind || (waits_there && how == claims_are::true_at_once);
         pod.node = runs ? node : "";
@@ -469,19 +471,23 @@ TEST_CASE("on unchanged demand sessions come to rest, and nobody is evicted for 
     std::string actions = draw(0, 3) == 0 ? "allocate,reclaim,preempt" : "allocate,consolidation,reclaim,preempt";
     const auto how = static_cast<claims_are>(draw(0, 2));
     got(e.set("actions", actions));
-    if (draw(0, 3) == 0) got(e.set("reclaim.moves", "false"));
-    if (draw(0, 3) == 0) got(e.set("placement.gpu", "spread"));
-    RC_LOG() << "claims " << static_cast<int>(how) << '\n';
+    const bool moves = draw(0, 3) != 0;
+    const bool spreads = draw(0, 3) == 0;
+    if (!moves) got(e.set("reclaim.moves", "false"));
+    if (spreads) got(e.set("placement.gpu", "spread"));
+    RC_LOG() << "actions=" << actions << " claims " << static_cast<int>(how) << " moves " << moves << " spreads "
+             << spreads << '\n';
     bool rests = false;
     std::string last;
     for (int i = 0; i < 100 && !rests; ++i) {
-      const session s = got(e.run(taken(w), 0));
+      const std::int64_t now = 100 + i;
+      const session s = got(e.run(taken(w), now * test::second));
       got(s.check());
       check_beneficiaries(s);
       check_net(s);
       rests = s.decisions().empty();
-      if (i >= 94) last += "session\n" + text_of(s);
-      settle(w, s, how);
+      if (i < 8 || i >= 94) last += "session\n" + text_of(s);
+      settle(w, s, how, now);
       rests = !pods_leave(w) && rests;
     }
     if (!rests) RC_LOG() << last;
