@@ -132,6 +132,8 @@ struct policy_options {
   /// Groups that may be moved for one; `unlimited`, 0: no consolidation, `by_mode`: 16 in compat, all in strict.
   std::int64_t consolidation_victims = by_mode;
   static constexpr std::int64_t by_mode = -2;
+  /// `strict`: `consolidation` may move more than the group asks for that the room is made for.
+  bool consolidation_moves_more = false;
   std::int64_t min_runtime_reclaim = 0;  ///< nanoseconds, where no queue says otherwise
   std::int64_t min_runtime_preempt = 0;
   runtime_resolution min_runtime_from = runtime_resolution::lca;

@@ -470,7 +470,7 @@ result<bool> exact_search::improve(std::vector<victim_unit> set) {
     if (!cheaper) return cheaper;
     again = *cheaper;
   }
-  return trial_.run(found_);
+  return trial_.decide(found_);
 }
 
 /// The last unit of its group in the set.

@@ -15,6 +15,7 @@
 #include "actions/reclaim_verdicts.hpp"
 #include "actions/runtime.hpp"
 #include "actions/search_backoff.hpp"
+#include "actions/victim_cost.hpp"
 #include "actions/victim_judges.hpp"
 #include "actions/victim_search.hpp"
 #include "base/row_marks.hpp"
@@ -798,6 +799,22 @@ result<void> preempt(core& c) {
       });
 }
 
+namespace {
+
+/// What moves, and had a place before the session, is no more than what is asked for: of GPUs, or if none are
+/// asked for of cores, else of memory.
+bool moves_no_more_than(const core& c, const scenario& what, const quota_vector& asked) {
+  const std::uint32_t r = asked[dim_gpu] > 0 ? dim_gpu : asked[dim_cpu] > 0 ? dim_cpu : dim_memory;
+  std::int64_t moved = 0;
+  what.each_pod([&](pod_row p) {
+    const bool moves = static_cast<pod_status>(c.live.pod_state[p]) == pod_status::pipelined;
+    if (moves && had_begun(c, p)) moved += c.held(p)[r];
+  });
+  return moved <= asked[r];
+}
+
+}  // namespace
+
 result<void> consolidation(core& c) {
   const std::int64_t by_mode = c.compat() ? 16 : unlimited;
   const std::int64_t most =
@@ -835,6 +852,11 @@ result<void> consolidation(core& c) {
           });
           return all_stay;
         };
+        if (!c.compat() && !c.options.consolidation_moves_more) {
+          one.rules.moves_little = [&c, asked = c.chunk_request(group)](const scenario& what) {
+            return moves_no_more_than(c, what, asked);
+          };
+        }
         return one;
       },
       lacks_gpus);

@@ -1,7 +1,9 @@
 #include "actions/victim_trial.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "actions/job_queue.hpp"
@@ -19,6 +21,53 @@ void draw_trial(work::core& c, std::span<const victim_unit> units) {
 
 result<bool> victim_trial::run(std::span<const victim_unit> units) {
   const std::uint32_t start = c_.depth();
+  for (const own_places own : {own_places::like_others, own_places::first}) {
+    result<bool> helps = run(units, own);
+    if (!helps || !*helps || moves_little(units)) return helps;
+    c_.rollback(start);
+  }
+  return false;
+}
+
+bool victim_trial::moves_little(std::span<const victim_unit> units) const {
+  return !rules_.moves_little || rules_.moves_little({waiting_, {}, {units.begin(), units.end()}});
+}
+
+result<bool> victim_trial::decide(std::span<const victim_unit> units) {
+  const std::uint32_t start = c_.depth();
+  // A pod in its own place has its status again.
+  const auto count_moved = [&] {
+    std::size_t moved = 0;
+    for (const victim_unit& one : units)
+      moved += static_cast<std::size_t>(std::count_if(one.pods.begin(), one.pods.end(), [&](pod_row p) {
+        return static_cast<pod_status>(c_.live.pod_state[p]) == pod_status::pipelined;
+      }));
+    return moved;
+  };
+  const auto find_lost = [&] {
+    std::vector<pod_row> lost;
+    for (const victim_unit& one : units)
+      std::copy_if(one.pods.begin(), one.pods.end(), std::back_inserter(lost),
+                   [&](pod_row p) { return !work::is_active(c_, p); });
+    return lost;
+  };
+  result<bool> helps = run(units);
+  if (!helps || !*helps) return helps;
+  const std::size_t moved = count_moved();
+  if (moved < 2) return true;  // a single one has no other to change places with
+  const std::vector<pod_row> lost = find_lost();
+  c_.rollback(start);
+  helps = run(units, own_places::first);
+  if (!helps) return helps;
+  if (*helps) {
+    if (count_moved() < moved && find_lost() == lost) return true;
+    c_.rollback(start);
+  }
+  return run(units);
+}
+
+result<bool> victim_trial::run(std::span<const victim_unit> units, own_places own) {
+  const std::uint32_t start = c_.depth();
   ++c_.statistics.back().candidates;
   ++c_.sets_tried;
   draw_trial(c_, units);
@@ -30,14 +79,14 @@ result<bool> victim_trial::run(std::span<const victim_unit> units) {
   if (!placed) return placed;
   was_placed_ = *placed;
   if (*placed) {
-    if (auto done = place_again(units); !done) return done.failure();
+    if (auto done = place_again(units, own); !done) return done.failure();
     if (accepted(c_, rules_, {waiting_, {}, {units.begin(), units.end()}})) return true;
   }
   c_.rollback(start);
   return false;
 }
 
-result<void> victim_trial::place_again(std::span<const victim_unit> units) {
+result<void> victim_trial::place_again(std::span<const victim_unit> units, own_places own) {
   std::map<group_row, std::vector<pod_row>> pods;
   std::vector<group_row> groups;
   for (const victim_unit& one : units) {
@@ -45,15 +94,47 @@ result<void> victim_trial::place_again(std::span<const victim_unit> units) {
     if (own.empty()) groups.push_back(one.group);
     own.insert(own.end(), one.pods.begin(), one.pods.end());
   }
-  if (groups.size() == 1) return actions::place_again(c_, groups.front(), std::move(pods[groups.front()]));
+  const auto place = [&](group_row group) -> result<void> {
+    if (own == own_places::first) {
+      if (auto done = bring_back(group, pods[group]); !done) return done;
+    }
+    return actions::place_again(c_, group, std::move(pods[group]));
+  };
+  if (groups.size() == 1) return place(groups.front());
   job_queue queue(c_, 0);
   if (auto done = queue.fill(groups); !done) return done;
   while (!queue.empty()) {
     result<group_row> next = queue.pop();
     if (!next) return next.failure();
-    if (auto done = actions::place_again(c_, *next, std::move(pods[*next])); !done) return done;
+    if (auto done = place(*next); !done) return done;
   }
   return {};
+}
+
+/// Each pod for itself, in their order: to where it was, and to the devices that it had.
+result<void> victim_trial::bring_back(group_row group, std::span<const pod_row> pods) {
+  if (has_units(c_, group)) return {};  // they come back in whole units
+  work::partial_group waiting = c_.set_part_aside();
+  result<void> outcome;
+  work::node_set own(c_.state().node_count(), 0);
+  const std::set<pod_row> gone(pods.begin(), pods.end());
+  for (const pod_row p : pods_of(c_, group)) {
+    if (!gone.contains(p)) continue;
+    const node_row row = node_of(c_, p);
+    const std::uint32_t before = c_.depth();
+    own[row] = 1;
+    c_.take_part(group, std::span(&p, 1));
+    work::failure why;
+    result<bool> placed = place_group(c_, group, {true, &own, nullptr}, why);
+    own[row] = 0;
+    if (!placed) {
+      outcome = placed.failure();
+      break;
+    }
+    if (*placed && (!work::is_active(c_, p) || c_.eviction_of(p) != no_row)) c_.rollback(before);
+  }
+  c_.resume_part(std::move(waiting));
+  return outcome;
 }
 
 result<void> place_again(work::core& c, group_row group, std::vector<pod_row> pods) {

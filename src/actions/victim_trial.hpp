@@ -30,11 +30,20 @@ class victim_trial {
 
   /// True: the set helps, and the statement holds what becomes of it. False: the statement is as it was.
   [[nodiscard]] result<bool> run(std::span<const victim_unit> units);
+  /// The same for a set that is decided: where fewer pods move, and the same ones are lost, if the pods of each group
+  /// that have their own places free come back there first, the statement holds that.
+  [[nodiscard]] result<bool> decide(std::span<const victim_unit> units);
   /// The last set made room for the chunk, whatever the verdict was.
   [[nodiscard]] bool was_placed() const { return was_placed_; }
 
  private:
-  result<void> place_again(std::span<const victim_unit> units);
+  /// Whether pods of a group come back to their own places before any pod of it is given another one.
+  enum class own_places : std::uint8_t { like_others, first };
+
+  result<bool> run(std::span<const victim_unit> units, own_places own);
+  result<void> place_again(std::span<const victim_unit> units, own_places own);
+  result<void> bring_back(group_row group, std::span<const pod_row> pods);
+  [[nodiscard]] bool moves_little(std::span<const victim_unit> units) const;
 
   work::core& c_;
   group_row waiting_;

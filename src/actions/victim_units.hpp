@@ -74,6 +74,8 @@ struct victim_rules {
   std::size_t most = 0;
   /// The outcome of a simulation, the statement being open.
   std::function<bool(const scenario&)> accepts;
+  /// `strict`: what pods of the set move is little enough, the statement being open. Null: any number may move.
+  std::function<bool(const scenario&)> moves_little;
   /// Counts those that are not accepted; may be null.
   std::uint64_t* refused = nullptr;
   /// The first disruption budget that was in the way; may be null.

@@ -128,6 +128,8 @@ constexpr std::array options{
     option_info{"consolidation.max_victims", option_type::integer, "-2", -2, 1e9, "",
                 "pod groups that consolidation may move for one group; -1 is all, 0 switches the action off, -2 is 16 "
                 "in compat and all in strict"},
+    option_info{"consolidation.moves_more", option_type::boolean, "false", 0, 0, "",
+                "in strict, consolidation may move more GPUs for a group than the group asks for"},
     option_info{"deadline.realistic", option_type::boolean, "false", 0, 0, "",
                 "of the part deadline: groups that cannot end in time any more, by what is left of their run times, "
                 "stand with those that have no deadline"},
@@ -353,6 +355,7 @@ constexpr std::array flags{
     std::pair{std::string_view("cells.lazy_preemption"), &policy_options::lazy_preemption},
     std::pair{std::string_view("backfill.deadlines"), &policy_options::backfill_deadlines},
     std::pair{std::string_view("evicted_groups.wait"), &policy_options::evicted_groups_wait},
+    std::pair{std::string_view("consolidation.moves_more"), &policy_options::consolidation_moves_more},
     std::pair{std::string_view("deadline.realistic"), &policy_options::realistic_deadlines},
     std::pair{std::string_view("numa.reconstruct"), &policy_options::numa_reconstruct},
     std::pair{std::string_view("one_order"), &policy_options::one_order},

@@ -200,12 +200,18 @@ def main():
     parser.add_argument("--seconds", type=int, help="most processor time of a day; 20, with --all 1800")
     parser.add_argument("--table", action="store_true", help="print the table of docs/days.md")
     parser.add_argument("--no-reduce", action="store_true", help="do not look for smaller days and scenarios")
+    parser.add_argument("--seeds", help="SEED,SEED,...: plays each generated day once with each of these seeds")
+    parser.add_argument("--host", choices=["keep", "forget"], help="in place of the hosts of the rows")
     told = parser.parse_args()
     told.known = read_known()
     told.seconds = told.seconds or (1800 if told.all else 20)
     told.shared = Path(os.environ.get("KAISCHED_SHARED") or HERE.parents[1].parent / "shared")
     told.out.mkdir(parents=True, exist_ok=True)
     rows = [row for row in read_rows(told.rows) if told.all or told.rows or row["tier"] == "full"]
+    if told.seeds:
+        rows = [row | {"seed": seed, "row": f"{row['row']}-{seed}"} for row in rows if row["source"] == "generated" for seed in told.seeds.split(",")]
+    if told.host:
+        rows = [row | {"host": told.host} for row in rows]
     lines = [line for line in (play(row, told) for row in rows) if line]
     if lines:
         with (told.out / "table.csv").open("w", encoding="utf-8", newline="") as out:

@@ -261,7 +261,7 @@ class checker {
       const bool all = std::all_of(touched.begin(), touched.end(), [&](const victim_unit& unit) {
         return std::find(set.begin(), set.end(), unit) != set.end();
       });
-      return all && oracle_.attempt(action_, g, set).leads_to(outcome);
+      return all && oracle_.decided(action_, g, set).leads_to(outcome);
     };
     std::optional<std::vector<victim_unit>> taken;
     if (explains(touched)) {

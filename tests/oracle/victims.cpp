@@ -363,7 +363,8 @@ std::size_t victim_oracle::next_leaf(const scene& s, std::size_t parent, const s
   return leaf_of_first;
 }
 
-void victim_oracle::place_again(scene& s, std::vector<std::size_t> groups, const std::vector<bool>& gone) const {
+void victim_oracle::place_again(scene& s, std::vector<std::size_t> groups, const std::vector<bool>& gone,
+                                bool own_first) const {
   using key = std::tuple<std::int64_t, int, std::int64_t, std::string>;
   std::map<std::size_t, key> keys;  // as they are when all have left
   for (const std::size_t g : groups) {
@@ -381,7 +382,20 @@ void victim_oracle::place_again(scene& s, std::vector<std::size_t> groups, const
     }
     const std::size_t next = best[next_leaf(s, nobody, best, asked)];
     std::erase(groups, next);
+    if (own_first) bring_back(s, next, gone);
     place_lost(s, next, gone);
+  }
+}
+
+/// S25: to where they were, each for itself.
+void victim_oracle::bring_back(scene& s, std::size_t g, const std::vector<bool>& gone) const {
+  for (const std::size_t p : pod_set(w_.groups[g]).pods) {
+    if (!gone[p] || s.states[p].status != pod_status::releasing) continue;
+    const std::size_t own = s.states[p].node;
+    if (!accepts_[p][own] || !fits(s, p, own, true) || queues_refuse(s, g, request_of({p}))) continue;
+    charge(s, p, -1);
+    s.states[p] = s_.states[p];
+    charge(s, p, 1);
   }
 }
 
@@ -398,7 +412,32 @@ void victim_oracle::place_lost(scene& s, std::size_t g, const std::vector<bool>&
   }
 }
 
+/// K14, of pods that had a place before the session.
+bool victim_oracle::moves_too_much(std::size_t g, const trial& made) const {
+  const quota_amounts asked = request_of(chunk(g));
+  const std::size_t r = asked[dim_gpu] > 0 ? dim_gpu : asked[dim_cpu] > 0 ? dim_cpu : dim_memory;
+  std::vector<std::size_t> moved = made.moved;
+  std::erase_if(moved, [this](std::size_t p) { return placed_here_.contains(p); });
+  return request_of(moved)[r] > asked[r];
+}
+
 trial victim_oracle::attempt(evicting action, std::size_t g, std::span<const victim_unit> set) const {
+  trial made = attempt(action, g, set, false);
+  if (action != evicting::consolidation || made.accepted == verdict::no || !moves_too_much(g, made)) return made;
+  made = attempt(action, g, set, true);
+  if (moves_too_much(g, made)) made.accepted = verdict::no;
+  return made;
+}
+
+trial victim_oracle::decided(evicting action, std::size_t g, std::span<const victim_unit> set) const {
+  trial made = attempt(action, g, set);
+  if (made.accepted == verdict::no || made.moved.size() < 2) return made;
+  trial other = attempt(action, g, set, true);
+  return other.accepted != verdict::no && other.lost == made.lost && other.moved.size() < made.moved.size() ? other
+                                                                                                            : made;
+}
+
+trial victim_oracle::attempt(evicting action, std::size_t g, std::span<const victim_unit> set, bool own_first) const {
   scene s = s_;
   std::vector<bool> gone(w_.pods.size(), false);
   std::vector<std::size_t> groups;
@@ -412,9 +451,10 @@ trial victim_oracle::attempt(evicting action, std::size_t g, std::span<const vic
   trial made;
   made.placed = place(s, g, chunk(g), gone);
   if (!made.placed) return made;
-  place_again(s, groups, gone);
+  place_again(s, groups, gone, own_first);
   for (std::size_t p = 0; p < w_.pods.size(); ++p) {
     if (gone[p] && s.states[p].status == pod_status::releasing) made.lost.push_back(p);
+    if (gone[p] && s.states[p].status == pod_status::pipelined) made.moved.push_back(p);
   }
   for (const victim_unit& unit : set) {
     const bool lost = std::any_of(unit.pods.begin(), unit.pods.end(),

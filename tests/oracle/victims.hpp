@@ -49,9 +49,10 @@ struct loss {
 
 /// What became of a set that was tried.
 struct trial {
-  bool placed = false;            ///< the group has a place
-  std::vector<std::size_t> lost;  ///< pods that left and found no place
-  loss cost;                      ///< of units with such pods
+  bool placed = false;             ///< the group has a place
+  std::vector<std::size_t> lost;   ///< pods that left and found no place
+  std::vector<std::size_t> moved;  ///< and found another one
+  loss cost;                       ///< of units with such pods
   verdict accepted = verdict::no;
   std::vector<pod_state> states;  ///< afterwards, if the group was placed
 
@@ -97,6 +98,8 @@ class victim_oracle {
   /// All of the set leave; the group is placed, then those of them that find a place, in queue order (S18). A set costs
   /// what is lost by it, then the units that are in it.
   [[nodiscard]] trial attempt(evicting action, std::size_t g, std::span<const victim_unit> set) const;
+  /// What is decided of it (S25).
+  [[nodiscard]] trial decided(evicting action, std::size_t g, std::span<const victim_unit> set) const;
   /// The verdict on losses alone.
   [[nodiscard]] verdict judge(evicting action, std::size_t g, const std::vector<std::size_t>& lost) const;
 
@@ -143,7 +146,10 @@ class victim_oracle {
   [[nodiscard]] int filling(const scene& s, std::size_t g) const;
   [[nodiscard]] std::size_t next_leaf(const scene& s, std::size_t parent, const std::vector<std::size_t>& best,
                                       const std::vector<quota_amounts>& asked) const;
-  void place_again(scene& s, std::vector<std::size_t> groups, const std::vector<bool>& gone) const;
+  void place_again(scene& s, std::vector<std::size_t> groups, const std::vector<bool>& gone, bool own_first) const;
+  void bring_back(scene& s, std::size_t g, const std::vector<bool>& gone) const;
+  [[nodiscard]] trial attempt(evicting action, std::size_t g, std::span<const victim_unit> set, bool own_first) const;
+  [[nodiscard]] bool moves_too_much(std::size_t g, const trial& made) const;
 
   [[nodiscard]] std::vector<std::size_t> path(std::size_t q) const;
   [[nodiscard]] std::pair<std::size_t, std::size_t> parting(std::size_t mine, std::size_t theirs) const;

@@ -5,7 +5,7 @@
 namespace day_check {
 
 std::int64_t wanted_pods(const job_plan& row, const job_now& now) {
-  if (!now.there || now.count(status::claimed) > 0) return 0;
+  if (!now.there || now.has_claims()) return 0;
   const std::int64_t pending = now.count(status::pending);
   const std::int64_t lacking = row.least - now.count(status::running);
   const std::int64_t wanted = std::max<std::int64_t>(lacking, 1);
@@ -109,7 +109,7 @@ void carry_out(const state& of, const session_record& at, std::vector<queue_now>
     const job_plan& row = of.plan().jobs[pod.job];
     served.insert(pod.job);
     if (of.pod(pod).is == status::running && !stopped.contains(pod)) continue;
-    if (of.pod(pod).is != status::claimed) free.claim(row, one->node, one->devices);
+    if (of.pod(pod).is != status::claimed && of.pod(pod).next == none) free.claim(row, one->node, one->devices);
     for (const std::size_t q : of.path(row.queue)) {
       add(held[q].held, row.ask);
       if (!row.preemptible) add(held[q].fixed, row.ask);

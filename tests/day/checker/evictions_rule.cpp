@@ -244,7 +244,7 @@ void evictions_rule::before(const state& of, const session_record& at) {
     const job_plan& row = of.plan().jobs[j];
     const std::int64_t pods = wanted_pods(row, of.jobs()[j]);
     const bool fits = pods > 0 && (starting.contains(j) ? before : free).takes(j, pods);
-    if (waits_.contains(j) && (fits || of.jobs()[j].count(status::claimed) > 0)) {
+    if (waits_.contains(j) && (fits || of.jobs()[j].has_claims())) {
       still.emplace(j, std::move(waits_.at(j)));  // its turn has come
       continue;
     }

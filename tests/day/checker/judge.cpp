@@ -64,6 +64,7 @@ class reader {
     if (kind == "session") return open(at);
     if (kind == "event") return event(at);
     if (kind == "pod") return pod(at);
+    if (kind == "moves") return moves(at);
     if (kind == "carried") return carried(at);
     if (kind == "over") return finish(at);
     fail(at, "unknown kind of line");
@@ -205,6 +206,16 @@ class reader {
     }
     now_.set_pod(which, std::move(to));
     running_[which.job] = now_.jobs()[which.job].count(status::running);
+  }
+
+  void moves(const log_line& at) {
+    const pod_name which = now_.named(at.word(2));
+    pod_now to = now_.pod(which);
+    if (to.is != status::releasing) fail(at, "a pod that does not leave has a place to go to");
+    if (!plan_.node_number.contains(at.word(3))) fail(at, "a pod on an unknown node");
+    to.next = plan_.node_number.at(at.word(3));
+    to.next_devices = devices_of(at.word(4));
+    now_.set_pod(which, std::move(to));
   }
 
   void carried(const log_line& at) {

@@ -20,6 +20,7 @@ room::room(const state& of) : of_(of), nodes_(of.plan().nodes.size()) {
     for (const pod_now& pod : of.jobs()[j].pods) {
       if (pod.is == status::running || pod.is == status::releasing) hold(row, pod, 1);
       if (pod.is == status::claimed) claim(row, pod.node, pod.devices);
+      if (pod.next != none) claim(row, pod.next, pod.next_devices);
     }
   }
 }

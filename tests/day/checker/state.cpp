@@ -9,6 +9,10 @@ void add(amounts& to, const amounts& what, std::int64_t times) {
   for (std::size_t d = 0; d < to.size(); ++d) to[d] += what[d] * times;
 }
 
+std::int64_t job_now::moving() const {
+  return std::count_if(pods.begin(), pods.end(), [](const pod_now& p) { return p.next != none; });
+}
+
 std::int64_t job_now::count(status what) const {
   return std::count_if(pods.begin(), pods.end(), [&](const pod_now& p) { return p.is == what; });
 }
@@ -59,7 +63,7 @@ std::vector<queue_now> state::count_queues() const {
       add(all[q].held, row.ask, running);
       if (!row.preemptible) add(all[q].fixed, row.ask, running);
       add(all[q].request, row.ask, running + waiting);
-      add(all[q].claimed, row.ask, claimed);
+      add(all[q].claimed, row.ask, claimed + jobs_[j].moving());
     }
   }
   return all;

@@ -18,6 +18,8 @@ struct pod_now {
   std::size_t node = none;
   std::vector<std::int64_t> devices;
   std::int64_t share = 0;
+  std::size_t next = none;                 ///< node that is kept for a pod that is leaving
+  std::vector<std::int64_t> next_devices;  ///< there
 };
 
 struct job_now {
@@ -31,6 +33,9 @@ struct job_now {
   std::int64_t last_start = -1;
   std::int64_t stops = 0;  ///< by decisions
   [[nodiscard]] std::int64_t count(status what) const;
+  /// Pods that leave for a place that is kept.
+  [[nodiscard]] std::int64_t moving() const;
+  [[nodiscard]] bool has_claims() const { return count(status::claimed) > 0 || moving() > 0; }
 };
 
 struct pod_name {

@@ -40,7 +40,10 @@ void idle_rule::after(const state& of, const session_record& at) {
     if (one.kind == "pipeline" || one.kind == "move") claims[one.pod] = &one;
   }
   for (const auto& [pod, one] : claims) {
-    if (!of.jobs()[pod.job].there || of.pod(pod).is == status::running || of.pod(pod).is == status::claimed) continue;
+    if (!of.jobs()[pod.job].there || of.pod(pod).is == status::running || of.pod(pod).is == status::claimed ||
+        of.pod(pod).next != none) {
+      continue;
+    }
     const job_plan& row = of.plan().jobs[pod.job];
     free.claim(row, one->node, one->devices);
     for (const std::size_t q : of.path(row.queue)) add(held[q].claimed, row.ask);

@@ -131,13 +131,19 @@ bool host::carry_out(const decision& one, ms now, std::set<std::size_t>& touched
       evicted.insert(which.first);
     } else if (before.state == pod_state::claimed) {
       world_.unclaim(which);
+    } else if (before.next.node >= 0) {
+      world_.keep(which, {});
     } else {
       return false;
     }
   }
-  const bool places = one.kind == "pipeline" || (one.kind == "move" && how_.grace == 0);
-  if (how_.keeps && places) {
+  if (how_.keeps && (one.kind == "pipeline" || one.kind == "move")) {
     const int node = world_.node_of(one.node);
+    if (world_.jobs()[which.first].pods[which.second].state == pod_state::releasing) {
+      if (before.next.node == node && before.next.devices == one.devices) return false;
+      world_.keep(which, {node, one.devices, one.share});
+      return true;
+    }
     if (before.state == pod_state::claimed && before.node == node && before.devices == one.devices) return false;
     world_.claim(which, {pod_state::claimed, node, one.devices, one.share, one.grants});
     return true;

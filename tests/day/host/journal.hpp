@@ -45,6 +45,12 @@ class journal {
     list(devices);
     to_ << ',' << share << '\n';
   }
+  void moves_to(std::int64_t now, const std::string& name, const std::string& node,
+                const std::vector<std::int64_t>& devices) {
+    at(now) << "moves," << now << ',' << name << ',' << node << ',';
+    list(devices);
+    to_ << '\n';
+  }
   void session(std::int64_t number, std::int64_t now, int round) {
     at(now) << "session," << number << ',' << now << ',' << round << '\n';
   }

@@ -63,6 +63,7 @@ void write_group(const world& of, const settings& how, std::size_t job, std::ost
       if (!at.grants.empty()) to << " device_grants=[";
       for (std::size_t g = 0; g < at.grants.size(); ++g) to << (g == 0 ? "\"" : ",\"") << at.grants[g] << '"';
       if (!at.grants.empty()) to << ']';
+      if (at.next.node >= 0) to << " nominated_node=" << of.plan().nodes[static_cast<std::size_t>(at.next.node)].name;
     }
     to << '\n';
   }

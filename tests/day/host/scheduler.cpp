@@ -167,7 +167,8 @@ input_table pod_rows(const world& of, const std::vector<pod_key>& which, bool ad
     const std::string node = one.node < 0 ? std::string() : of.plan().nodes[static_cast<std::size_t>(one.node)].name;
     const bool claims = one.state == pod_state::claimed;
     nodes.push_back(claims ? std::string() : node);
-    promised.push_back(claims ? node : std::string());
+    const int next = one.next.node;
+    promised.push_back(claims ? node : next < 0 ? std::string() : of.plan().nodes[static_cast<std::size_t>(next)].name);
     request.insert(request.end(), {row.cpu, row.memory, row.gpu});
     status.push_back(status_of(one.state));
     created.push_back(row.submit * nanoseconds);

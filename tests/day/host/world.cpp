@@ -108,7 +108,9 @@ void world::end(std::size_t job, ms now) {
 void world::release(pod_key which, ms now) {
   job_state& one = jobs_[which.first];
   if (!one.there || one.pods[which.second].state != pod_state::releasing) return;
-  one.pods[which.second] = pod{};
+  pod& leaving = one.pods[which.second];
+  const place next = std::move(leaving.next);
+  leaving = next.node < 0 ? pod{} : pod{pod_state::claimed, next.node, next.devices, next.share, {}, {}};
   tell(which, now);
 }
 
@@ -120,6 +122,10 @@ void world::fail(int node, ms now) {
   for (const std::size_t j : there) {
     bool touched = false;
     for (std::size_t p = 0; p < jobs_[j].pods.size(); ++p) {
+      if (jobs_[j].pods[p].next.node == node) {
+        jobs_[j].pods[p].next = {};
+        tell({j, p}, now);
+      }
       if (jobs_[j].pods[p].node != node) continue;
       jobs_[j].pods[p] = pod{};
       tell({j, p}, now);
@@ -136,8 +142,11 @@ void world::tell(pod_key which, ms now) {
 
 void world::write(pod_key which, ms now) {
   const pod& one = jobs_[which.first].pods[which.second];
-  log_.pod(now, pod_name(which), state_name(one.state),
-           one.node < 0 ? std::string() : day_.nodes[static_cast<std::size_t>(one.node)].name, one.devices, one.share);
+  const auto name = [this](int node) {
+    return node < 0 ? std::string() : day_.nodes[static_cast<std::size_t>(node)].name;
+  };
+  log_.pod(now, pod_name(which), state_name(one.state), name(one.node), one.devices, one.share);
+  if (one.next.node >= 0) log_.moves_to(now, pod_name(which), name(one.next.node), one.next.devices);
 }
 
 void world::start(pod_key which, pod to, ms now) {
@@ -165,6 +174,11 @@ void world::claim(pod_key which, pod to) {
 
 void world::unclaim(pod_key which) {
   jobs_[which.first].pods[which.second] = pod{};
+  write(which, log_.now());
+}
+
+void world::keep(pod_key which, place next) {
+  jobs_[which.first].pods[which.second].next = std::move(next);
   write(which, log_.now());
 }
 

@@ -18,12 +18,20 @@ namespace day_host {
 
 enum class pod_state : std::uint8_t { pending, claimed, running, releasing };
 
+/// Devices of a node.
+struct place {
+  int node = -1;
+  std::vector<std::int64_t> devices;
+  std::int64_t share = 0;  ///< of each device
+};
+
 struct pod {
   pod_state state = pod_state::pending;
   int node = -1;
   std::vector<std::int64_t> devices;
   std::int64_t share = 0;  ///< of each device
   std::vector<std::string> grants;
+  place next{};  ///< kept for a pod that is leaving, where a session moves it; no node: none is
 };
 
 struct job_state {
@@ -69,6 +77,8 @@ class world {
   /// in.
   void claim(pod_key which, pod to);
   void unclaim(pod_key which);
+  /// The same for a pod that is leaving: it has the place when it is gone. Without a node: it has none any more.
+  void keep(pod_key which, place next);
   /// Counts the pods of a job again after changes at one time: it starts, goes on, stops.
   void settle(std::size_t job, ms now);
 
