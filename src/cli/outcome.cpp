@@ -466,7 +466,8 @@ std::vector<waiting_figures> summary_of(const session& from, std::span<const wai
 
 std::size_t decide_steps(const engine& with) { return with.options().actions.size() + 2; }
 
-result<decided> decide(const engine& with, const snapshot& over, std::int64_t now, progress& shown) {
+result<decided> decide(const engine& with, const snapshot& over, std::int64_t now, progress& shown,
+                       const std::function<void(const session*)>& watch) {
   outcome figures;
   shown.next("dividing fair shares");
   const auto opening = std::chrono::steady_clock::now();
@@ -478,12 +479,17 @@ result<decided> decide(const engine& with, const snapshot& over, std::int64_t no
   const result<table> shares_before = opened->to_table(table_kind::queue_share);
   if (!shares_before) return shares_before.failure();
 
+  if (watch) watch(&*opened);
   for (const std::string& action : with.options().actions) {
     shown.next("action " + action);
     const auto running = std::chrono::steady_clock::now();
-    if (auto ran = opened->run(action); !ran) return ran.take_failure();
+    if (auto ran = opened->run(action); !ran) {
+      if (watch) watch(nullptr);
+      return ran.take_failure();
+    }
     figures.decide_seconds += seconds_since(running);
   }
+  if (watch) watch(nullptr);
   shown.next("asking why the rest waits");
 
   add_counts(over, figures);

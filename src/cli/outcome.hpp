@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -122,6 +123,8 @@ struct decided {
 /// Steps of `decide` in a progress bar.
 [[nodiscard]] std::size_t decide_steps(const engine& with);
 /// Opens a session, runs the actions of the engine and measures how long that takes.
-[[nodiscard]] result<decided> decide(const engine& with, const snapshot& over, std::int64_t now, progress& shown);
+/// @param watch told of the session that decides, and then of null: it can be cancelled in between
+[[nodiscard]] result<decided> decide(const engine& with, const snapshot& over, std::int64_t now, progress& shown,
+                                     const std::function<void(const session*)>& watch = {});
 
 }  // namespace kaisched::cli

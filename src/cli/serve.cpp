@@ -3,9 +3,11 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -17,7 +19,7 @@
 #include "cli/policy_arguments.hpp"
 #include "cli/progress.hpp"
 #include "cli/serve/answers.hpp"
-#include "cli/serve/http_server.hpp"
+#include "cli/serve/request_router.hpp"
 #include "cli/serve/worker_pool.hpp"
 #include "io/files.hpp"
 
@@ -35,6 +37,7 @@ struct serve_arguments {
   std::string token_file;
   std::int64_t threads = 0;
   double deadline = 2;
+  double cluster_deadline = 60;
   double timeout = 10;
   std::int64_t most_bytes = 1 << 20;
   std::int64_t most_cluster_bytes = 256 << 20;
@@ -42,6 +45,7 @@ struct serve_arguments {
   std::int64_t most_pods = 10'000;
   std::int64_t most_verifications = 400;
   std::int64_t most_connections = 128;
+  std::int64_t most_memory = 512 << 20;
   std::int64_t most_waiting = 256;
 };
 
@@ -53,6 +57,13 @@ std::chrono::milliseconds milliseconds(double seconds) {
 result<std::string> read_token(const std::string& path) {
   constexpr std::size_t shortest = 16;
   if (path.empty()) return std::string();
+  std::error_code unknown;
+  const auto file = std::filesystem::status(path, unknown);
+  using std::filesystem::perms;
+  if (!unknown && (file.permissions() & perms::others_read) != perms::none)
+    return error{status::argument,
+                 fmt::format("--token-file {}: all users may read it; chmod 600 makes it a secret", path),
+                 {}};
   result<std::string> text = io::read_file(path);
   if (!text) return text.take_failure();
   std::string token = std::move(text).value();
@@ -64,10 +75,10 @@ result<std::string> read_token(const std::string& path) {
   return token;
 }
 
-result<serve::listen_address> address_of(const serve_arguments& told) {
+result<http::endpoint> address_of(const serve_arguments& told) {
   if (told.socket.empty() == told.listen.empty())
     return error{status::argument, "one of --socket PATH and --listen ADDRESS:PORT is needed", {}};
-  if (told.listen.empty()) return serve::listen_address{told.socket, {}, 0};
+  if (told.listen.empty()) return http::endpoint{told.socket, {}, 0};
   if (told.token_file.empty())
     return error{status::argument, "--listen needs --token-file: everybody on this machine can reach a port", {}};
   return serve::parse_listen(told.listen);
@@ -75,7 +86,7 @@ result<serve::listen_address> address_of(const serve_arguments& told) {
 
 int serve_cluster(const serve_arguments& told, const console& to) {
   if (auto sound = check_input(told.input); !sound) return to.fail(sound.failure(), exit_usage);
-  const result<serve::listen_address> at = address_of(told);
+  const result<http::endpoint> at = address_of(told);
   if (!at) return to.fail(at.failure(), exit_usage);
   const result<std::string> token = read_token(told.token_file);
   if (!token) return to.fail(token.failure(), exit_usage);
@@ -96,14 +107,24 @@ int serve_cluster(const serve_arguments& told, const console& to) {
   shown.finish();
 
   serve::worker_pool workers(threads, static_cast<std::size_t>(told.most_waiting));
-  serve::http_limits limits;
-  limits.body = static_cast<std::size_t>(told.most_bytes);
-  limits.cluster = static_cast<std::size_t>(told.most_cluster_bytes);
+  serve::request_limits bounds;
+  bounds.body = static_cast<std::size_t>(told.most_bytes);
+  bounds.cluster = static_cast<std::size_t>(told.most_cluster_bytes);
+  bounds.deadline = milliseconds(told.deadline);
+  bounds.cluster_deadline = milliseconds(told.cluster_deadline);
+  serve::request_router router(bounds, *token, (*answers)->routes(), workers, [&] { return (*answers)->metrics(); });
+  http::limits limits;
   limits.connections = static_cast<std::size_t>(told.most_connections);
+  limits.memory = static_cast<std::size_t>(told.most_memory);
   limits.timeout = milliseconds(told.timeout);
-  limits.deadline = milliseconds(told.deadline);
-  serve::http_server server(limits, *token, (*answers)->routes(), workers, [&] { return (*answers)->metrics(); });
-  if (auto listening = server.listen(*at); !listening) return to.fail(listening.failure());
+  http::server server(limits, {}, router.application());
+  router.count(server);
+  try {
+    server.listen(*at);
+  } catch (const http::setup_error& fault) {
+    return to.fail(error{status::argument, fault.what(), {}});
+  }
+  server.stop_on_signals();
   if (to.shows_report()) to.out().line(fmt::format("listening on {}", server.address()));
   const int begun = to.finish({{"schema", serve_schema},
                                {"address", server.address()},
@@ -136,6 +157,8 @@ void add_serve(command_list& to) {
       .between(0, 1024);
   c.option("--deadline", &told.deadline, any_value("SECONDS"), "For an answer, from the end of its request")
       .between(0.001, 3600);
+  c.option("--cluster-deadline", &told.cluster_deadline, any_value("SECONDS"), "The same for a cluster or deltas")
+      .between(0.001, 86'400);
   c.option("--timeout", &told.timeout, any_value("SECONDS"),
            "For a header, a body, the taking of an answer, and between requests")
       .between(0.01, 3600);
@@ -147,7 +170,11 @@ void add_serve(command_list& to) {
   c.option("--most-verifications", &told.most_verifications, any_value("N"),
            "Clusters that are decided for a question about nodes")
       .between(1, 1e6);
-  c.option("--most-connections", &told.most_connections, any_value("N"), "Beyond, the answer is 503").between(1, 1e5);
+  c.option("--most-connections", &told.most_connections, any_value("N"),
+           "Beyond, the one is closed that has been silent longest, or if none is silent the answer is 503")
+      .between(1, 1e5);
+  c.option("--most-memory", &told.most_memory, any_value("BYTES"), "Of all requests that are being received")
+      .between(1, 1e12);
   c.option("--most-waiting", &told.most_waiting, any_value("N"), "Requests that wait; beyond, the answer is 503")
       .between(0, 1e6);
   c.add_example("kaisched serve cluster.json --socket kaisched.sock");

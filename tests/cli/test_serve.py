@@ -450,7 +450,7 @@ class Refusals(ServeCase):
         for i in range(60):
             with server.raw() as plug:
                 text = bytes(draw.randrange(256) for _ in range(draw.randrange(1, 80)))
-                plug.sendall((b"" if i % 2 else b"POST /v1/what-if HTTP/1.1\r\nContent-Length: " + str(len(text)).encode() + b"\r\n\r\n") + text)
+                plug.sendall((b"" if i % 2 else b"POST /v1/what-if HTTP/1.1\r\nHost: x\r\nContent-Length: " + str(len(text)).encode() + b"\r\n\r\n") + text)
                 plug.shutdown(socket.SHUT_WR)
                 told = b""
                 while part := plug.recv(65536):
@@ -485,7 +485,9 @@ class Doors(ServeCase):
     """Who may ask, and where."""
 
     def token(self, text=TOKEN + "\n"):
-        return self.file("token", text)
+        path = self.file("token", text)
+        path.chmod(0o600)
+        return path
 
     def test_socket(self):
         path = self.folder / "k.sock"
@@ -532,6 +534,8 @@ class Doors(ServeCase):
 
     def test_arguments(self):
         small, token = self.small(), self.token()
+        readable = self.file("readable", TOKEN)
+        readable.chmod(0o644)
         for words, said in [
             ([], "one of --socket PATH and --listen ADDRESS:PORT is needed"),
             (["--socket", "s", "--listen", "127.0.0.1:0", "--token-file", token], "one of --socket"),
@@ -544,6 +548,7 @@ class Doors(ServeCase):
             (["--listen", "127.0.0.1:x", "--token-file", token], "expected a port"),
             (["--listen", "127.0.0.1:65536", "--token-file", token], "expected a port"),
             (["--listen", "127.0.0.1:0", "--token-file", self.folder / "none"], "none"),
+            (["--listen", "127.0.0.1:0", "--token-file", readable], "all users may read it"),
             (["--socket", "s", "--threads", "-1"], "--threads"),
             (["--socket", "s", "--deadline", "0"], "--deadline"),
             (["--socket", "s", "--set", "nothing=1"], "nothing"),
@@ -599,21 +604,33 @@ class Limits(ServeCase):
         connection.request("POST", "/v1/what-if", iter([b'{"que', b'ue": "q"}']), encode_chunked=True, headers={"Transfer-Encoding": "chunked"})
         self.assertEqual(Answer(connection.getresponse()).text, plain.text)
         with server.raw() as plug:
-            plug.sendall(b"POST /v1/what-if HTTP/1.1\r\nContent-Length: 14\r\nExpect: 100-continue\r\n\r\n")
+            plug.sendall(b"POST /v1/what-if HTTP/1.1\r\nHost: x\r\nContent-Length: 14\r\nExpect: 100-continue\r\n\r\n")
             self.assertTrue(plug.recv(1000).startswith(b"HTTP/1.1 100 "))
             plug.sendall(b'{"queue": "q"}')
             self.assertTrue(plug.recv(100).startswith(b"HTTP/1.1 200 "))
 
-    def test_connections(self):
+    def test_silent_connections_make_room(self):
         server = self.serve(self.small(), "--most-connections", "3")
         held = [self.connect(server) for _ in range(3)]
         for one in held:
             self.assertEqual(server.ask("GET", "/v1/health", over=one).status, 200)
+        newer = self.connect(server)
+        self.assertEqual(server.ask("GET", "/v1/health", over=newer).status, 200)
+        for one in [held[1], held[2], newer]:
+            self.assertEqual(server.ask("GET", "/v1/health", over=one).status, 200)
+        with self.assertRaises((http.client.HTTPException, OSError)):  # it had been silent longest
+            held[0].auto_open = False
+            server.ask("GET", "/v1/health", over=held[0])
+
+    def test_connections(self):
+        server = self.serve(self.invented(2048), "--most-connections", "2", "--threads", "1", "--deadline", "3")
+        held = [self.begin(server, self.SLOW) for _ in range(2)]
+        time.sleep(0.3)
         answer = server.ask("GET", "/v1/health")
-        self.refused(answer, 503, "busy", "3 connections")
+        self.refused(answer, 503, "busy", "2 connections")
         self.assertEqual(answer.headers["Retry-After"], "1")
         held.pop().close()
-        for _ in range(100):
+        for _ in range(300):
             if server.ask("GET", "/v1/health").status == 200:
                 break
             time.sleep(0.02)
@@ -686,12 +703,12 @@ class Limits(ServeCase):
 
     def test_slow_clients(self):
         server = self.serve(self.small(), "--timeout", "0.2")
-        for sent in [b"", b"GET /v1/hea", b"POST /v1/what-if HTTP/1.1\r\nContent-Length: 100\r\n\r\n{", b"GET /v1/health HTTP/1.1\r\n\r\n"]:
+        for sent in [b"", b"GET /v1/hea", b"POST /v1/what-if HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{", b"GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n"]:
             with server.raw() as plug:
                 plug.sendall(sent)
                 seconds, told = self.closes(plug)
                 self.assertLess(seconds, 10)
-                self.assertEqual(told[:12], b"HTTP/1.1 200" if b"health HTTP" in sent else b"")
+                self.assertEqual(told[:12], b"HTTP/1.1 200" if b"health HTTP" in sent else b"HTTP/1.1 408" if b"POST" in sent else b"")
         with server.raw() as plug:  # a byte now and then keeps nothing open
             begun = time.monotonic()
             with self.assertRaises(OSError):
@@ -704,7 +721,7 @@ class Limits(ServeCase):
         server = self.serve(self.invented(512), "--timeout", "0.2", "--most-connections", "1", "--most-questions", "64", "--deadline", "30")
         body = json.dumps({"names": ["search"] * 64, "nodes": 0})
         with server.raw() as plug:
-            plug.sendall(f"POST /v1/explain HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
+            plug.sendall(f"POST /v1/explain HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
             for _ in range(600):
                 if server.ask("GET", "/v1/health").status == 200:  # its place is free again
                     break
@@ -798,8 +815,11 @@ class Metrics(ServeCase):
                 break
             time.sleep(0.005)
         self.assertEqual([busy[name] for name in names], [1, 1, 1, 3, 0])
-        self.assertEqual(server.ask("GET", "/v1/health").status, 503)
-        self.assertEqual(self.read(server, over)["kaisched_serve_connections_refused_total"], 1)
+        last = self.connect(server)
+        self.assertEqual(server.ask("GET", "/v1/health", over=last).status, 200)  # `over` was silent
+        self.assertEqual(self.read(server, last)["kaisched_serve_connections_closed_total"], 1)
+        third = self.begin(server, self.SLOW)  # closes `last`; the queue is full
+        Answer(third.getresponse())
         for one in under_way:
             Answer(one.getresponse())
 
@@ -812,6 +832,7 @@ class Metrics(ServeCase):
 
     def test_a_token_is_needed(self):
         token = self.file("token", TOKEN)
+        token.chmod(0o600)
         server = self.serve(self.small(), "--token-file", token)
         self.refused(server.ask("GET", "/metrics"), 401, "unauthorized")
 

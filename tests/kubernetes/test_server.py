@@ -242,7 +242,8 @@ class Clients(ServedCase):
         with FakeApi() as api:
             self.fill(api)
             self.serve(api, "  max_body: 2000\n")
-            self.assertEqual(self.ask("POST", "/healthz", body=b"x" * 2001)[0], 413)
+            self.assertEqual(self.ask("GET", "/healthz", body=b"x" * 2001)[0], 413)
+        self.assertEqual(self.ask("POST", "/healthz", body=b"x" * 2001)[0], 405)  # before its body
             self.assertEqual(self.ask("POST", "/healthz", body=b"x" * 2000)[0], 405)
             client = self.raw()
             client.sendall(b"GET /healthz HTTP/1.1\r\nX: " + b"y" * 40_000 + b"\r\n\r\n")
@@ -377,7 +378,7 @@ class Settings(ServedCase):
         with socket.socket() as taken:
             taken.bind(("127.0.0.1", 0))
             taken.listen()
-            self.refused(f"server: {{listen: '127.0.0.1:{taken.getsockname()[1]}'}}\n", "server: listen: 127.0.0.1:", "in use")
+            self.refused(f"server: {{listen: '127.0.0.1:{taken.getsockname()[1]}'}}\n", "server: cannot listen on 127.0.0.1:", "in use")
 
 
 class Log(Case):

@@ -1,7 +1,8 @@
 #pragma once
 /// @file
-/// Answers requests over HTTP or HTTPS. One thread moves bytes, some others make answers; whoever decides is none of
-/// them. Everything that a client can do is bounded: sizes, times, connections.
+/// The paths of the program over HTTP or HTTPS: who may ask for which, and what answers. The server itself is that of
+/// all programs (http/server.hpp). One thread moves bytes, some others make answers; the one that decides is none of
+/// them.
 
 #include <chrono>
 #include <cstddef>
@@ -27,9 +28,10 @@ struct server_options {
   std::filesystem::path usage_token_file;  ///< of agents of nodes, which tell and do not ask
   std::size_t most_body = 1U << 20U;
   std::size_t most_header = 16U << 10U;
-  std::chrono::milliseconds timeout = std::chrono::seconds(10);  ///< for a whole request, and between requests
-  unsigned connections = 128;  ///< beyond that, the one that has been silent longest is closed
-  unsigned workers = 2;        ///< threads that make answers
+  std::chrono::milliseconds timeout =
+      std::chrono::seconds(10);  ///< for a whole request, its answer, and between requests
+  unsigned connections = 128;    ///< beyond that, the one that has been silent longest is closed
+  unsigned workers = 2;          ///< threads that make answers
 };
 
 struct incoming {
@@ -74,8 +76,5 @@ class http_server {
   class machine;
   std::unique_ptr<machine> machine_;
 };
-
-/// A part of a target without its %-escapes; false if they are none.
-[[nodiscard]] bool decode(std::string_view text, bool plus_is_space, std::string& to);
 
 }  // namespace shim

@@ -119,15 +119,17 @@ answers::answers(engine with, std::string on_invalid, question_limits limits, st
 result<std::unique_ptr<answers>> answers::make(engine with, const snapshot& over, std::int64_t now,
                                                std::string on_invalid, question_limits limits, std::size_t seats) {
   std::unique_ptr<answers> made(new answers(std::move(with), std::move(on_invalid), limits, seats));
-  result<held> first = made->decide_over(over, now);
+  result<held> first = made->decide_over(over, now, nullptr);
   if (!first) return first.take_failure();
   made->current_ = std::move(first).value();
   return made;
 }
 
-result<answers::held> answers::decide_over(const snapshot& over, std::int64_t now) const {
+result<answers::held> answers::decide_over(const snapshot& over, std::int64_t now, seat* at) const {
   progress unseen(quiet_, decide_steps(with_));
-  result<decided> ran = decide(with_, over, now, unseen);
+  result<decided> ran = decide(with_, over, now, unseen, [at](const session* of) {
+    if (at != nullptr) at->watch(of);
+  });
   if (!ran) return ran.take_failure();
   auto made = std::make_shared<held_cluster>(held_cluster{now, std::move(ran).value(), over.digest(), {}, {}});
   made->about = json_text(about_json(*made));
@@ -273,17 +275,17 @@ http_reply answers::scale(const seat& at, const http_request& asked) const {
   return told_over(*over, json_text(scale_json(with_, over->now, body->question, *found)));
 }
 
-http_reply answers::put_cluster(const http_request& asked) {
+http_reply answers::put_cluster(seat& at, const http_request& asked) {
   const std::unique_lock one(changing_, std::try_to_lock);
   if (!one.owns_lock()) return busy_changing();
   const result<io::cluster_input> read = io::parse_cluster_json(asked.body, "body");
   if (!read) return refusal(read.failure());
   result<cluster> built = io::build_cluster(*read, on_invalid_);
   if (!built) return refusal(built.failure());
-  return hold(built->take_snapshot(), read->now);
+  return hold(at, built->take_snapshot(), read->now);
 }
 
-http_reply answers::apply_deltas(const http_request& asked) {
+http_reply answers::apply_deltas(seat& at, const http_request& asked) {
   const std::unique_lock one(changing_, std::try_to_lock);
   if (!one.owns_lock()) return busy_changing();
   const result<io::json_document> document = io::json_document::parse(asked.body, "body");
@@ -297,12 +299,14 @@ http_reply answers::apply_deltas(const http_request& asked) {
     if (auto done = next.set("on_invalid", on_invalid_); !done) return refusal(done.failure());
   }
   if (auto done = next.apply(std::span<const table>(read->tables)); !done) return refusal(read->placed(done.failure()));
-  return hold(next.take_snapshot(), read->now.value_or(before->now));
+  return hold(at, next.take_snapshot(), read->now.value_or(before->now));
 }
 
 /// Nothing has changed until the next version has been decided.
-http_reply answers::hold(const snapshot& next, std::int64_t now) {
-  result<held> made = decide_over(next, now);
+http_reply answers::hold(seat& at, const snapshot& next, std::int64_t now) {
+  if (at.is_late()) return too_late();
+  result<held> made = decide_over(next, now, &at);
+  if (!at.commit()) return too_late();
   if (!made) return refusal(made.failure());
   const held to = std::move(made).value();
   {
@@ -345,8 +349,10 @@ std::vector<http_route> answers::routes() {
             [this](seat& at, const http_request& asked) { return explain(at, read_explain(asked.body, limits_)); });
   at_length("GET", "/v1/gaps", false, [this](seat& at, const http_request&) { return gaps(at); });
   at_length("POST", "/v1/scale", false, [this](seat& at, const http_request& asked) { return scale(at, asked); });
-  at_length("POST", "/v1/cluster", true, [this](seat&, const http_request& asked) { return put_cluster(asked); });
-  at_length("POST", "/v1/deltas", true, [this](seat&, const http_request& asked) { return apply_deltas(asked); });
+  at_length("POST", "/v1/cluster", true,
+            [this](seat& at, const http_request& asked) { return put_cluster(at, asked); });
+  at_length("POST", "/v1/deltas", true,
+            [this](seat& at, const http_request& asked) { return apply_deltas(at, asked); });
   return all;
 }
 

@@ -17,7 +17,7 @@
 #include "cli/console.hpp"
 #include "cli/outcome.hpp"
 #include "cli/serve/bodies.hpp"
-#include "cli/serve/http_server.hpp"
+#include "cli/serve/request_router.hpp"
 
 namespace kaisched::cli::serve {
 
@@ -53,7 +53,8 @@ class answers {
   using held = std::shared_ptr<const held_cluster>;
 
   answers(engine with, std::string on_invalid, question_limits limits, std::size_t seats);
-  [[nodiscard]] result<held> decide_over(const snapshot& over, std::int64_t now) const;
+  /// @param at that is told to end if the request is cancelled; null: nothing is
+  [[nodiscard]] result<held> decide_over(const snapshot& over, std::int64_t now, seat* at) const;
   const decided& sit_down(seat& at);
   void get_up(seat& at);
 
@@ -61,9 +62,9 @@ class answers {
   [[nodiscard]] http_reply explain(seat& at, const result<explain_body>& asked);
   [[nodiscard]] http_reply gaps(seat& at);
   [[nodiscard]] http_reply scale(const seat& at, const http_request& asked) const;
-  [[nodiscard]] http_reply put_cluster(const http_request& asked);
-  [[nodiscard]] http_reply apply_deltas(const http_request& asked);
-  [[nodiscard]] http_reply hold(const snapshot& next, std::int64_t now);
+  [[nodiscard]] http_reply put_cluster(seat& at, const http_request& asked);
+  [[nodiscard]] http_reply apply_deltas(seat& at, const http_request& asked);
+  [[nodiscard]] http_reply hold(seat& at, const snapshot& next, std::int64_t now);
 
   engine with_;
   std::string on_invalid_;

@@ -44,8 +44,6 @@ std::string request_counts::text() const {
     fmt::format_to(out, "kaisched_serve_answer_seconds_sum{{path=\"{}\"}} {}\n", path, one.sum);
     fmt::format_to(out, "kaisched_serve_answer_seconds_count{{path=\"{}\"}} {}\n", path, below);
   }
-  add_metric(made, "kaisched_serve_connections_refused_total", "counter",
-             "Clients for which there were too many connections.", static_cast<double>(turned_away_));
   return made;
 }
 

@@ -27,8 +27,6 @@ class request_counts {
   void answered(std::string_view path, unsigned status) { ++answers_[{std::string(path), status}]; }
   /// From the end of a request until its answer was there.
   void took(std::string_view path, std::chrono::nanoseconds time);
-  /// A client was told that there are too many, or not even that.
-  void turned_away() { ++turned_away_; }
 
   [[nodiscard]] std::string text() const;
 
@@ -41,7 +39,6 @@ class request_counts {
   };
   std::map<std::pair<std::string, unsigned>, std::uint64_t> answers_;
   std::map<std::string, times, std::less<>> times_;
-  std::uint64_t turned_away_ = 0;
 };
 
 }  // namespace kaisched::cli::serve

@@ -1,9 +1,8 @@
 #pragma once
 /// @file
-/// Threads that make answers, a queue before them that has an end, and a deadline for each answer.
+/// Threads that make answers, and a queue before them that has an end.
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -15,9 +14,9 @@
 
 #include <kaisched/session.hpp>
 
-namespace kaisched::cli::serve {
+#include "http/server.hpp"
 
-using steady = std::chrono::steady_clock;
+namespace kaisched::cli::serve {
 
 /// What a thread of the pool works at.
 class seat {
@@ -25,28 +24,27 @@ class seat {
   explicit seat(std::size_t number) : number_(number) {}
 
   [[nodiscard]] std::size_t number() const { return number_; }
-  /// The session whose questions end at the deadline; it must live until the next call or the end of the job. Null:
-  /// none.
+  /// The session that is told to end when the request is cancelled; it must live until the next call or the end of the
+  /// job. Null: none.
   void watch(const session* of);
-  /// The deadline has passed: whatever has come of the job is not an answer.
-  [[nodiscard]] bool is_late() const { return steady::now() >= deadline_; }
+  /// The request is cancelled, by its deadline, its client or the end of the server: whatever has come of the job is
+  /// not an answer.
+  [[nodiscard]] bool is_late() const { return request_.is_cancelled(); }
   /// The watched session was told to end: it is of no use any more.
   [[nodiscard]] bool was_cancelled() const { return cancelled_; }
+  /// What was asked for happens now and cannot be cancelled any more. False: it has been.
+  [[nodiscard]] bool commit() { return request_.commit(); }
 
  private:
   friend class worker_pool;
   const std::size_t number_;
-  std::mutex mutex_;
-  const session* watched_ = nullptr;
-  steady::time_point deadline_;
-  bool busy_ = false;
+  http::cancellation request_;
   std::atomic<bool> cancelled_{false};
 };
 
 class worker_pool {
  public:
   using job = std::function<void(seat&)>;
-  static constexpr steady::time_point no_deadline = steady::time_point::max();
 
   /// @param most_waiting jobs for which no thread is free
   worker_pool(std::size_t threads, std::size_t most_waiting);
@@ -54,9 +52,8 @@ class worker_pool {
   worker_pool(const worker_pool&) = delete;
   worker_pool& operator=(const worker_pool&) = delete;
 
-  /// False if too many wait already; then nothing happens. Jobs must not throw. Deadlines must not descend, apart from
-  /// those of jobs that have none.
-  [[nodiscard]] bool post(steady::time_point deadline, job work);
+  /// False if too many wait already; then nothing happens. Jobs must not throw.
+  [[nodiscard]] bool post(http::cancellation of, job work);
   /// Does what waits and ends.
   void stop();
 
@@ -69,11 +66,10 @@ class worker_pool {
 
  private:
   struct entry {
-    steady::time_point deadline;
+    http::cancellation of;
     job work;
   };
   void work(seat& at);
-  void keep_deadlines();
 
   const std::size_t most_waiting_;
   std::mutex mutex_;
@@ -83,11 +79,6 @@ class worker_pool {
   bool stopping_ = false;
   std::vector<std::unique_ptr<seat>> seats_;
   std::vector<std::thread> threads_;
-  std::mutex watch_mutex_;
-  std::condition_variable begun_;
-  bool idle_ = true;  ///< the thread that keeps the deadlines sleeps
-  bool ended_ = false;
-  std::thread watch_;
 };
 
 }  // namespace kaisched::cli::serve
