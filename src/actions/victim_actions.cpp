@@ -578,6 +578,8 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
     one.rules.refused = &told.refused;
     work::budget_refusal over_budget;
     one.rules.over_budget = &over_budget;
+    bool moved_too_much = false;  // how much moves depends on more than on what is asked for
+    one.rules.moved_too_much = &moved_too_much;
     if (c.budgets.used()) one.rules.all_may_lose = false;
     if (judges.used()) {
       if (auto done = judges.ask(group); !done) return done;
@@ -624,7 +626,7 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
     if (*found == search_outcome::solved) {
       ++c.statistics.back().groups_placed;
       if (auto sound = c.verify(); !sound) return sound;
-    } else if (c.compat() || per_queue || !can_lose(c, group)) {  // others could move what is its own
+    } else if (c.compat() || per_queue || (!can_lose(c, group) && !moved_too_much)) {  // others could move what is its own
       failed.add(group);
     }
   }

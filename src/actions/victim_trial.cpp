@@ -30,7 +30,9 @@ result<bool> victim_trial::run(std::span<const victim_unit> units) {
 }
 
 bool victim_trial::moves_little(std::span<const victim_unit> units) const {
-  return !rules_.moves_little || rules_.moves_little({waiting_, {}, {units.begin(), units.end()}});
+  if (!rules_.moves_little || rules_.moves_little({waiting_, {}, {units.begin(), units.end()}})) return true;
+  if (rules_.moved_too_much != nullptr) *rules_.moved_too_much = true;
+  return false;
 }
 
 result<bool> victim_trial::decide(std::span<const victim_unit> units) {

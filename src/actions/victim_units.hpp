@@ -76,6 +76,8 @@ struct victim_rules {
   std::function<bool(const scenario&)> accepts;
   /// `strict`: what pods of the set move is little enough, the statement being open. Null: any number may move.
   std::function<bool(const scenario&)> moves_little;
+  /// Set where some set was refused for that; may be null.
+  bool* moved_too_much = nullptr;
   /// Counts those that are not accepted; may be null.
   std::uint64_t* refused = nullptr;
   /// The first disruption budget that was in the way; may be null.

@@ -515,6 +515,7 @@ class server::machine::connection final : public guest, public std::enable_share
     keeps_ = parser_->get().keep_alive();
     request_.body = std::move(parser_->get().body());
     request_.cancelled = cancelled_;
+    cancelled_.end_at(clock_.expiry());
     const std::uint64_t number = ++answer_number_;
     pump();  // notices if the client goes
     responder answer = [box = of_.box_, self = this->weak_from_this(), number](reply made) {
@@ -704,19 +705,27 @@ struct cancellation::state {
   std::mutex mutex;
   bool cancelled = false;
   bool committed = false;
+  steady_clock::time_point deadline = steady_clock::time_point::max();
   std::function<void()> then;
+
+  [[nodiscard]] bool is_over() const { return cancelled || (!committed && steady_clock::now() >= deadline); }
 };
 
 cancellation::cancellation() : state_(std::make_shared<state>()) {}
 
 bool cancellation::is_cancelled() const {
   const std::lock_guard lock(state_->mutex);
-  return state_->cancelled;
+  return state_->is_over();
+}
+
+void cancellation::end_at(steady_clock::time_point deadline) {
+  const std::lock_guard lock(state_->mutex);
+  state_->deadline = deadline;
 }
 
 bool cancellation::commit() {
   const std::lock_guard lock(state_->mutex);
-  if (state_->cancelled) return false;
+  if (state_->is_over()) return false;
   state_->committed = true;
   return true;
 }
@@ -724,7 +733,7 @@ bool cancellation::commit() {
 void cancellation::notify(std::function<void()> then) {
   const std::lock_guard lock(state_->mutex);
   state_->then = std::move(then);
-  if (state_->cancelled && state_->then) state_->then();
+  if (state_->is_over() && state_->then) state_->then();
 }
 
 bool cancellation::cancel() {

@@ -67,6 +67,8 @@ class cancellation {
   /// is called any more, and none is running when this returns. `then` must not call members of this.
   void notify(std::function<void()> then);
 
+  /// By the server: counts as cancelled from then on, though `notify` may be told later.
+  void end_at(std::chrono::steady_clock::time_point deadline);
   /// By the server. False: it has been committed.
   bool cancel();
 

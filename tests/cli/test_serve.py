@@ -8,6 +8,7 @@ import re
 import signal
 import socket
 import stat
+import struct
 import subprocess
 import threading
 import time
@@ -731,6 +732,36 @@ class Limits(ServeCase):
             _, told = self.closes(plug)
             size = int(re.search(rb"Content-Length: (\d+)", told)[1])
             self.assertGreater(size, len(told))
+
+    def test_a_change_has_a_deadline(self):
+        server = self.serve(self.small(), "--cluster-deadline", "0.001")
+        before = server.ask("GET", "/v1/cluster").json
+        larger = self.invented(2048).read_text(encoding="utf-8")
+        self.refused(server.ask("POST", "/v1/cluster", larger), 504, "deadline", "before the deadline")
+        self.assertEqual(server.ask("GET", "/v1/cluster").json, before)
+
+    def test_a_change_ends_with_its_client(self):
+        server = self.serve(self.small(), "--threads", "1")
+        before = server.ask("GET", "/v1/cluster").json
+        plug = server.raw()
+        body = self.invented(16384).read_bytes()
+        plug.sendall(b"POST /v1/cluster HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        plug.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        plug.close()  # a reset, as of a client that is killed
+        self.assertEqual(server.ask("POST", "/v1/what-if", {"queue": "q", "ends": 0}).status, 200)  # the thread is free
+        self.assertEqual(server.ask("GET", "/v1/cluster").json, before)
+
+    def test_a_busy_server_ends(self):
+        server = self.serve(self.small(), "--threads", "2", "--deadline", "60", quiet=False)
+        under_way = [self.begin(server, self.SLOW)]
+        change = self.connect(server)
+        change.request("POST", "/v1/cluster", self.invented(16384).read_text(encoding="utf-8"))
+        time.sleep(0.2)
+        begun = time.monotonic()
+        server.process.send_signal(signal.SIGTERM)
+        self.assertEqual(server.stop(by=None), (0, ""))
+        self.assertLess(time.monotonic() - begun, 20 if FEW_CASES else 2)
+        del under_way
 
     def test_answers_under_way_are_sent_before_the_end(self):
         server = self.serve(self.invented(2048), "--threads", "1", "--deadline", "1", quiet=False)
