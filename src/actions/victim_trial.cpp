@@ -92,9 +92,9 @@ result<void> victim_trial::place_again(std::span<const victim_unit> units, own_p
   std::map<group_row, std::vector<pod_row>> pods;
   std::vector<group_row> groups;
   for (const victim_unit& one : units) {
-    std::vector<pod_row>& own = pods[one.group];
-    if (own.empty()) groups.push_back(one.group);
-    own.insert(own.end(), one.pods.begin(), one.pods.end());
+    std::vector<pod_row>& gone = pods[one.group];
+    if (gone.empty()) groups.push_back(one.group);
+    gone.insert(gone.end(), one.pods.begin(), one.pods.end());
   }
   const auto place = [&](group_row group) -> result<void> {
     if (own == own_places::first) {
