@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/bidi.hpp"
+
 namespace kaisched::base {
 
 utf8_character first_utf8_character(std::string_view text) noexcept {
@@ -43,7 +45,7 @@ std::string printable(std::string_view text, std::size_t longest) {
   std::string shown;
   while (!text.empty()) {
     const utf8_character c = first_utf8_character(text);
-    const bool is_control = c.code < 0x20 || (c.code >= 0x7F && c.code < 0xA0);
+    const bool is_control = c.code < 0x20 || (c.code >= 0x7F && c.code < 0xA0) || reorders_text(c.code);
     const bool is_shown = c.length > 0 && !is_control;
     const std::size_t length = c.length > 0 ? c.length : 1;
     if (shown.size() + (is_shown ? length : 4) > longest) return shown + "...";

@@ -223,7 +223,7 @@ class minimising {
   void keep(const std::string& text, const io::scenario_size& size) {
     best_ = size;
     if (fails_to_write() || !keeps_best()) return;
-    written_ = io::replace_file(told_.out, text);
+    written_ = io::write_file(told_.out, text);
     if (!*written_) trials_.stop(trial_stop::failed);
   }
 
@@ -303,7 +303,7 @@ int minimise(const minimise_arguments& told, console& to) {
   if (!again) return to.fail(again.failure(), exit_failure);
   const std::string text = io::play_scenario(*again, {*with, {}}).updated;
   shown.finish();
-  const result<void> written = told.out == "-" ? to.write(told.out, text) : io::replace_file(told.out, text);
+  const result<void> written = to.write(told.out, text);
   if (!written) return to.fail(written.failure(), exit_failure);
   return report_minimised(told, *small, why, std::chrono::duration<double>(minimise_clock::now() - start).count(), to);
 }

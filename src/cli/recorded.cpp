@@ -51,12 +51,18 @@ result<recording_file> recording_file::create(const std::string& path) {
 }
 
 result<void> recording_file::push() {
-  if (std::fflush(body_->file->file) != 0) return body_->file->failed();
+  if (std::fflush(body_->file->file) != 0) {
+    body_->has_failed = true;
+    return body_->file->failed();
+  }
   return {};
 }
 
 result<void> recording_file::add(const engine& with, const session& of, std::int64_t now) {
-  if (auto added = body_->writes.add(with, of, now); !added) return added;
+  if (auto added = body_->writes.add(with, of, now); !added) {
+    body_->has_failed = true;
+    return added;
+  }
   return push();
 }
 

@@ -29,6 +29,8 @@ class recording_file {
   result<void> add(const engine& with, const session& of, std::int64_t now);
   /// Nothing is added any more.
   result<void> finish();
+  /// Something could not be written.
+  [[nodiscard]] bool has_failed() const { return body_->has_failed; }
   [[nodiscard]] std::uint64_t sessions() const { return body_->writes.sessions(); }
 
  private:
@@ -37,6 +39,7 @@ class recording_file {
     explicit state(std::shared_ptr<open_file> to);
     std::shared_ptr<open_file> file;
     io::recorder writes;
+    bool has_failed = false;
   };
   explicit recording_file(std::unique_ptr<state> body);
   result<void> push();

@@ -82,7 +82,7 @@ int write_session(const replay_arguments& told, console& to) {
   const snapshot over = at->state();
   const result<std::string> text = text_of(recorded, over, *form, told.out);
   if (!text) return to.fail(about(text.failure()));
-  if (auto written = io::replace_file(told.out, *text); !written) return to.fail(written.failure(), exit_failure);
+  if (auto written = io::write_file(told.out, *text); !written) return to.fail(written.failure(), exit_failure);
   const contents made = contents_of(over);
   if (to.shows_report()) {
     to.out().line(fmt::format("{}: session {}, {}", told.out, recorded.number, sentence_of(made)));

@@ -195,6 +195,7 @@ int simulate(const simulate_arguments& told, console& to) {
     };
   }
   const result<run_result> run = simulation::simulate(ready->over, what, with, ready->options, watcher);
+  if (!run && record && record->has_failed()) return to.fail(run.failure(), exit_failure);
   if (!run) return to.fail(run.failure());
   if (record) {
     if (auto written = record->finish(); !written) return to.fail(written.failure(), exit_failure);

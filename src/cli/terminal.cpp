@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "base/bidi.hpp"
+
 namespace kaisched::cli {
 
 namespace {
@@ -121,6 +123,8 @@ std::string harmless(std::string_view text, bool colours) {
     const bool controls = (next.value < 0x20 && next.value != '\n') || (next.value >= 0x7F && next.value < 0xA0);
     if (controls) {
       safe += fmt::format("\\x{:02x}", static_cast<unsigned>(next.value));
+    } else if (base::reorders_text(next.value)) {
+      safe += fmt::format("\\u{:04x}", static_cast<unsigned>(next.value));
     } else {
       safe += text.substr(0, next.bytes);
     }

@@ -25,6 +25,21 @@ error system_failure(status code, std::string_view verb, const std::string& path
   return {code, fmt::format("{}: cannot {}: {}", path, verb, std::generic_category().message(number)), {}};
 }
 
+result<void> write_in_place(const std::string& path, std::string_view bytes) {
+  errno = 0;
+  const file_handle file(path == "-" ? stdout : std::fopen(path.c_str(), "wb"));
+  if (!file) return system_failure(status::argument, "open for writing", path, errno);
+  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size();
+  if (!written || std::fflush(file.get()) != 0) return system_failure(status::argument, "write", path, errno);
+  return {};
+}
+
+/// A file that may be written in a folder that may not.
+bool may_only_be_written(const std::string& path, const std::string& beside) {
+  const std::string folder = std::filesystem::path(beside).parent_path().string();
+  return ::access(path.c_str(), W_OK) == 0 && ::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0;
+}
+
 }  // namespace
 
 result<std::string> read_file(const std::string& path, std::size_t most) {
@@ -43,26 +58,20 @@ result<std::string> read_file(const std::string& path, std::size_t most) {
 }
 
 result<void> write_file(const std::string& path, std::string_view bytes) {
-  errno = 0;
-  const file_handle file(path == "-" ? stdout : std::fopen(path.c_str(), "wb"));
-  if (!file) return system_failure(status::argument, "open for writing", path, errno);
-  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size();
-  if (!written || std::fflush(file.get()) != 0) return system_failure(status::argument, "write", path, errno);
-  return {};
-}
-
-result<void> replace_file(const std::string& path, std::string_view bytes) {
   namespace fs = std::filesystem;
   std::error_code fault;
   const fs::file_status before = fs::status(path, fault);
-  if (path == "-" || (fs::exists(before) && !fs::is_regular_file(before))) return write_file(path, bytes);
+  if (path == "-" || (fs::exists(before) && !fs::is_regular_file(before))) return write_in_place(path, bytes);
   // The target of a link is replaced, not the link.
   const fs::path real = fs::exists(before) ? fs::canonical(path, fault) : fs::path(path);
   if (fault && fs::exists(before)) return system_failure(status::argument, "open for writing", path, fault.value());
   const std::string beside = fmt::format("{}.{}.tmp", real.string(), getpid());
-  if (auto written = write_file(beside, bytes); !written) {
+  if (may_only_be_written(real.string(), beside)) return write_in_place(path, bytes);
+  if (auto written = write_in_place(beside, bytes); !written) {
     fs::remove(beside, fault);
-    return written;
+    error why = written.take_failure();
+    if (why.message.starts_with(beside)) why.message.replace(0, beside.size(), path);
+    return why;
   }
   std::error_code ignored;
   if (fs::exists(before)) fs::permissions(beside, before.permissions(), ignored);

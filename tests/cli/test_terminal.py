@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import signal
 import subprocess
 
@@ -129,6 +130,8 @@ class Streams(Case):
             done = subprocess.run([PROGRAM, "options"], stdout=full, stderr=subprocess.PIPE, text=True)
         self.assertEqual((done.returncode, done.stderr), (3, "kaisched: cannot write to the standard output\n"))
         self.assertIn("/dev/full: cannot write", self.fails(3, "generate", "/dev/full", "--gpus", "8", "-q"))
+        jobs = self.file("j.csv", "job,run_time,gpus\na,1,1\n")
+        self.assertIn("/dev/full: ", self.fails(3, "simulate", jobs, "--nodes", "1x8", "-q", "--record", "/dev/full"))
 
 
 class Names(Case):
@@ -146,6 +149,32 @@ class Names(Case):
                 self.assertNotIn("\x9b", text)
         self.assertIn("control character", self.fails(2, "run", path))
         self.assertNotIn("\x1b", self.fails(2, "run", "\x1b[31m.json"))
+
+    def test_nothing_in_a_name_turns_the_text_round(self):
+        for code in [0x61C, 0x200E, 0x200F, 0x2028, 0x202A, 0x202E, 0x2066, 0x2069]:
+            path = self.file("c.json", cluster(f'"queue": [{{"name": "a{chr(code)}gpj"}}]'))
+            text = self.ok("check", path)
+            self.assertNotIn(chr(code), text)
+            self.assertIn(f"a\\u{code:04x}gpj", text)
+            self.assertNotIn(chr(code), self.fails(2, "explain", path, f"b{chr(code)}gpj"))
+
+    def test_a_full_disk_loses_nothing(self):
+        path = self.folder / "c.json"
+        self.ok("generate", path, "--gpus", "512", "-q")
+        before = path.read_bytes()
+        limited = lambda: (signal.signal(signal.SIGXFSZ, signal.SIG_IGN), resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000)))
+        done = subprocess.run([PROGRAM, "convert", path, path], capture_output=True, text=True, preexec_fn=limited)
+        self.assertEqual((done.returncode, done.stderr), (3, f"kaisched: {path}: cannot write: File too large\n"))
+        self.assertEqual(path.read_bytes(), before)
+        self.assertEqual([one.name for one in self.folder.iterdir()], ["c.json"])
+
+    def test_a_file_in_a_folder_that_cannot_be_written(self):
+        if os.geteuid() == 0:
+            self.skipTest("root may write everywhere")
+        path = self.file("c.json", "{}")
+        self.folder.chmod(0o500)
+        self.addCleanup(self.folder.chmod, 0o700)
+        self.ok("generate", path, "--gpus", "8", "-q")
 
     def test_wide_characters_line_up(self):
         path = self.file("c.json", cluster('"queue": [{"name": "视觉团队"}, {"name": "abcdefgh"}, {"name": "e\u0301"}]'))
