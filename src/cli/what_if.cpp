@@ -63,6 +63,9 @@ result<void> check(const what_if_arguments& told) {
   if (auto sound = check_input(told.input); !sound) return sound;
   if (told.asked.queue.empty() && told.add.empty() && told.asked.groups.empty())
     return error{status::argument, "nothing is asked: give --queue, --add or --group", {}};
+  if (const vanishing_amount none = find_vanishing(told.asked); none.name != nullptr)
+    return error{
+        status::argument, fmt::format("--{}: expected {}, found {}", none.name, none.expected, none.value), {}};
   if (told.asked.gang > told.asked.pods) return error{status::argument, "--gang is larger than --pods", {}};
   return {};
 }

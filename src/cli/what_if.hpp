@@ -47,6 +47,19 @@ inline constexpr number_range what_if_memory{0, 1e6};
 inline constexpr number_range what_if_priority{-1e9, 1e9};
 inline constexpr number_range what_if_runtime{0, 1e9};
 inline constexpr number_range what_if_ends{0, 1e6};
+/// An amount that would round to nothing, and what is expected of it; null: none does.
+struct vanishing_amount {
+  const char* name = nullptr;  ///< as in what_if_question
+  double value = 0;
+  const char* expected = nullptr;
+};
+[[nodiscard]] inline vanishing_amount find_vanishing(const what_if_question& asked) {
+  if (asked.gpus > 0 && asked.gpus < 0.001) return {"gpus", asked.gpus, "0 or at least 0.001"};
+  if (asked.cpu > 0 && asked.cpu < 0.001) return {"cpu", asked.cpu, "0 or at least 0.001"};
+  if (asked.memory > 0 && asked.memory < 1e-9) return {"memory", asked.memory, "0 or at least 1e-9"};
+  if (asked.runtime > 0 && asked.runtime < 1e-9) return {"runtime", asked.runtime, "0 or at least 1e-9"};
+  return {};
+}
 
 /// What is to be said of the queue of a question, if the cluster has none of that name: `no such queue; did you mean
 /// x?`. Empty: it is there, or a row that is added may bring it.

@@ -26,7 +26,8 @@ memory_file& file_of(voidpf stream) { return *static_cast<memory_file*>(stream);
 voidpf open_memory(voidpf bytes, const void* /*name*/, int /*mode*/) { return bytes; }
 uLong read_memory(voidpf /*opaque*/, voidpf stream, void* to, uLong size) {
   memory_file& of = file_of(stream);
-  const std::size_t count = of.bytes.copy(static_cast<char*>(to), size, of.at);  // nothing of nothing is well defined here
+  const std::size_t count =
+      of.bytes.copy(static_cast<char*>(to), size, of.at);  // nothing of nothing is well defined here
   of.at += count;
   return count;
 }
@@ -83,11 +84,15 @@ result<std::string> read_current(unzFile archive, std::string_view source, const
   return text;
 }
 
+/// Its end stands at its beginning.
+bool is_empty_zip(std::string_view bytes) { return bytes.starts_with("PK\x05\x06"); }
+
 }  // namespace
 
-bool is_zip(std::string_view bytes) { return bytes.starts_with("PK\x03\x04"); }
+bool is_zip(std::string_view bytes) { return bytes.starts_with("PK\x03\x04") || is_empty_zip(bytes); }
 
 result<std::string> unzip_json(std::string_view bytes, std::string_view source) {
+  if (is_empty_zip(bytes)) return error{status::argument, fmt::format("{}: the ZIP archive is empty", source), {}};
   memory_file file{bytes, 0};
   zlib_filefunc64_def from{};
   from.zopen64_file = open_memory;

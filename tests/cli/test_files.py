@@ -252,6 +252,9 @@ class Kubernetes(Case):
             return self.fails(2, "run", path)
 
         self.assertIn("bad.zip: the ZIP archive is damaged: it has no directory", refused(bytes_of[: len(bytes_of) // 2]))
+        with zipfile.ZipFile(self.folder / "empty.zip", "w"):
+            pass
+        self.assertIn("bad.zip: the ZIP archive is empty", refused((self.folder / "empty.zip").read_bytes()))
         for at in range(40, len(bytes_of) - 100, 97):  # data, then directory: an error, or the same bytes
             path = self.folder / "flipped.zip"
             path.write_bytes(bytes_of[:at] + bytes([bytes_of[at] ^ 0x55]) + bytes_of[at + 1 :])

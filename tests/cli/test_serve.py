@@ -162,6 +162,14 @@ class Answers(ServeCase):
         self.assertIn("questions[2]", answers[2]["message"])
         self.assertEqual(answers[0], answers[3])
 
+    def test_amounts_that_would_be_nothing(self):
+        path = self.small()
+        server = self.serve(path)
+        for name, value in [("gpus", 1e-300), ("gpus", 0.0009), ("cpu", 1e-6), ("memory", 1e-12), ("runtime", 1e-10)]:
+            self.refused(server.ask("POST", "/v1/what-if", {"queue": "q", name: value}), 400, "argument", f"{name}: expected 0 or at least")
+            self.assertIn(f"--{name}: expected 0 or at least", self.fails(2, "what-if", path, "--queue", "q", f"--{name}", value))
+        self.assertEqual(server.ask("POST", "/v1/what-if", {"queue": "q", "gpus": 0.001, "ends": 0}).status, 200)
+
     def test_explanations_are_those_of_the_command(self):
         path = self.invented()
         server = self.serve(path)

@@ -59,6 +59,17 @@ def test_texts(snapshot):
     assert sorted(cluster.snapshot().table("queue")["name"]) == ["größe", "量"]
 
 
+@pytest.mark.parametrize("values", [np.ma.masked_array([1, 2], [True, False]), np.ma.masked_array([1, 2])])
+def test_masked_arrays_are_refused(values):
+    cluster = ks.Cluster()
+    with pytest.raises(ks.ArgumentError, match="priority.*masked array"):
+        cluster.apply(queues={"name": ["a", "b"], "priority": values})
+    with pytest.raises(ks.ArgumentError, match="gpu.*masked array"):
+        cluster.apply(nodes={"name": ["a", "b"], "capacity": {"gpu": values}})
+    with pytest.raises(ks.ArgumentError, match="name.*masked array"):
+        cluster.apply(queues={"name": np.ma.masked_array(["a", "b"], [True, False])})
+
+
 def test_dicts_by_resource_fill_in_defaults(snapshot):
     queue = snapshot.table("queues")
     assert queue["quota"].tolist() == [[-1, -1, 16000]]

@@ -87,6 +87,7 @@ def test_all_columns_come_back():
         ({"run_time": [[1, 2]]}, ks.ArgumentError, "run_time"),
         ({"run_time": np.ones((2, 2))}, ks.ArgumentError, "shape"),
         ({"run_time": "60"}, ks.ArgumentError, "single text"),
+        ({"run_time": np.ma.masked_array([1, 2], [True, False])}, ks.ArgumentError, "run_time: .*masked"),
         ({"run_time": [1], "gpus": [1.5]}, ks.ArgumentError, 'row 0: gpus: .*"1.5"'),
         ({"run_time": [1], "gpus": [1], "gpus_total": [2]}, ks.ArgumentError, "gpus_total"),
         ({"run_time": [1], "job": ["a\nb"]}, ks.ArgumentError, "row 0: job: .*control"),

@@ -73,6 +73,7 @@ def _build_one(info: Any, op: int, columns: Mapping[str, Any], dimensions: Any) 
 
 def _convert(column: Any, values: Any, where: str) -> tuple[int, int, Any]:
     """Type, width and values of one column."""
+    refuse_masked(values, where)
     if column["refers_to"] and getattr(getattr(values, "dtype", None), "kind", "") == "u":
         return _ID_TYPE, 1, numbers(values, "u64", 1, where)
     if column["shape"] == "ragged":
@@ -84,8 +85,15 @@ def _convert(column: Any, values: Any, where: str) -> tuple[int, int, Any]:
     return column["type_id"], array.shape[1] if array.ndim == 2 else 1, array
 
 
+def refuse_masked(values: Any, where: str) -> None:
+    """What is masked would count as if it were there."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise ArgumentError(f"{where}: expected values, got a masked array; use filled() or compressed()")
+
+
 def numbers(values: Any, type_name: str, ndim: int, where: str) -> np.ndarray[Any, Any]:
     """A C-contiguous array of the type; no value is ever rounded, cut or wrapped."""
+    refuse_masked(values, where)
     dtype = np.dtype(_DTYPES[type_name])
     try:
         array = np.asarray(values)

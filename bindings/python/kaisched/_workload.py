@@ -12,6 +12,7 @@ import numpy as np
 from kaisched import _core, _time
 from kaisched._errors import ArgumentError, DuplicateError, UnsupportedError
 from kaisched._table import Table, columns_of
+from kaisched._tables import refuse_masked
 
 _COLUMNS = {name: doc for name, doc in _core.workload_columns()}
 _TIMES = {"submit", "run_time", "estimate", "deadline", "iteration_time"}
@@ -249,6 +250,7 @@ def _column(name: str, values: Any) -> tuple[str, Any]:
     where = f"workload, column {name}"
     if isinstance(values, (str, bytes)):
         raise ArgumentError(f"{where}: expected one entry per row, got a single text")
+    refuse_masked(values, where)
     if isinstance(values, (list, tuple)) and not all(isinstance(v, (int, float)) for v in values):
         return "texts", [_field(v, where, name in _TIMES) for v in values]
     try:

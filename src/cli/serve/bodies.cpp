@@ -125,6 +125,8 @@ what_if_question read_question(json_value object, const std::string& place,
   }
   if (asked.queue.empty() && asked.added.empty() && asked.groups.empty())
     faults.add(object.line(), place, "nothing is asked: give \"queue\", \"add\" or \"groups\"");
+  if (const vanishing_amount none = find_vanishing(asked); none.name != nullptr)
+    faults.add(object.line(), in.place_of(none.name), fmt::format("expected {}, found {}", none.expected, none.value));
   if (asked.gang > asked.pods) faults.add(object.line(), in.place_of("gang"), "is larger than \"pods\"");
   return asked;
 }
