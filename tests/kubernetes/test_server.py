@@ -243,7 +243,7 @@ class Clients(ServedCase):
             self.fill(api)
             self.serve(api, "  max_body: 2000\n")
             self.assertEqual(self.ask("GET", "/healthz", body=b"x" * 2001)[0], 413)
-        self.assertEqual(self.ask("POST", "/healthz", body=b"x" * 2001)[0], 405)  # before its body
+            self.assertEqual(self.ask("POST", "/healthz", body=b"x" * 2001)[0], 405)  # before its body
             self.assertEqual(self.ask("POST", "/healthz", body=b"x" * 2000)[0], 405)
             client = self.raw()
             client.sendall(b"GET /healthz HTTP/1.1\r\nX: " + b"y" * 40_000 + b"\r\n\r\n")
