@@ -626,7 +626,8 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
     if (*found == search_outcome::solved) {
       ++c.statistics.back().groups_placed;
       if (auto sound = c.verify(); !sound) return sound;
-    } else if (c.compat() || per_queue || (!can_lose(c, group) && !moved_too_much)) {  // others could move what is its own
+    } else if (c.compat() || per_queue ||
+               (!can_lose(c, group) && !moved_too_much)) {  // others could move what is its own
       failed.add(group);
     }
   }

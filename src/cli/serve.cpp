@@ -61,9 +61,8 @@ result<std::string> read_token(const std::string& path) {
   const auto file = std::filesystem::status(path, unknown);
   using std::filesystem::perms;
   if (!unknown && (file.permissions() & perms::others_read) != perms::none)
-    return error{status::argument,
-                 fmt::format("--token-file {}: all users may read it; chmod 600 makes it a secret", path),
-                 {}};
+    return error{
+        status::argument, fmt::format("--token-file {}: all users may read it; chmod 600 makes it a secret", path), {}};
   result<std::string> text = io::read_file(path);
   if (!text) return text.take_failure();
   std::string token = std::move(text).value();

@@ -41,7 +41,7 @@ struct endpoint {
 struct tls_files {
   std::filesystem::path certificate;  ///< with its chain; empty: no TLS
   std::filesystem::path key;
-  std::filesystem::path client_ca;  ///< who may connect; empty: every client
+  std::filesystem::path client_ca;  ///< of the clients that may connect; empty: every client
 };
 
 struct limits {
@@ -54,7 +54,7 @@ struct limits {
   std::size_t least_rate = 1U << 20U;
 };
 
-/// Told to whoever makes an answer: nobody waits for it any more. Copies share their state. Threads: any.
+/// Tells the maker of an answer that no client waits for it any more. Copies share their state. Threads: any.
 class cancellation {
  public:
   cancellation();
