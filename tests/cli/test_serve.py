@@ -768,7 +768,7 @@ class Limits(ServeCase):
         begun = time.monotonic()
         server.process.send_signal(signal.SIGTERM)
         self.assertEqual(server.stop(by=None), (0, ""))
-        self.assertLess(time.monotonic() - begun, 20 if FEW_CASES else 2)
+        self.assertLess(time.monotonic() - begun, 20 if FEW_CASES else 5)  # two seconds, on a machine that has time
         del under_way
 
     def test_answers_under_way_are_sent_before_the_end(self):
