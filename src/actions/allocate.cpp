@@ -60,12 +60,8 @@ class share_gate {
     if (!is_used_) return true;
     const queue_row leaf = c_.state().groups[group].queue;
     if (has_its_demand_[leaf]) return true;
-    const model::quota_vector asked = c_.chunk_request(group);
-    for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
-      const policy::exact_share& s = c_.exact_queues[leaf].shares[r];
-      if (asked[r] > 0 && !policy::reclaim::at_most(s.allocated + asked[r], s.fair_share)) return false;
-    }
-    return true;
+    const policy::exact_queue& queue = c_.exact_queues[leaf];
+    return policy::reclaim::stays_within_share(queue, policy::reclaim::allocated(queue), c_.chunk_request(group));
   }
 
  private:

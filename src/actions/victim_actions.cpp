@@ -230,7 +230,7 @@ bool stays_entitled(core& c, const scenario& what, const std::vector<quota_vecto
 /// pods would: `allocate` starts those that do first, so the unit would have the room again before the chunk.
 bool comes_before_victims(core& c, const scenario& what, const std::vector<quota_vector>& before) {
   if (before.empty()) return true;
-  const auto& shares = c.exact_queues[c.state().groups[what.group].queue].shares;
+  const policy::exact_queue& queue = c.exact_queues[c.state().groups[what.group].queue];
   std::vector<quota_vector> units;
   quota_vector left = before.front();
   for (const auto* some : {&what.recorded, &what.potential}) {
@@ -246,10 +246,7 @@ bool comes_before_victims(core& c, const scenario& what, const std::vector<quota
     }
   }
   const auto stays_within = [&](const quota_vector& asked) {
-    for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
-      if (asked[r] > 0 && !policy::reclaim::at_most(left[r] + asked[r], shares[r].fair_share)) return false;
-    }
-    return true;
+    return policy::reclaim::stays_within_share(queue, left, asked);
   };
   return stays_within(c.chunk_request(what.group)) ||
          std::none_of(units.begin(), units.end(), [&](const quota_vector& unit) {

@@ -19,7 +19,7 @@ struct header_extent {
 /// Of the header that the text begins with. `scanned`: what has been looked at before, for a text that grows.
 [[nodiscard]] header_extent find_header(std::string_view text, std::size_t& scanned);
 
-/// What is wrong with the fields that say where a request ends and whom it is for; null: nothing.
+/// What is wrong with the fields Host, Content-Length and Transfer-Encoding; null: nothing.
 [[nodiscard]] const char* framing_fault(const boost::beast::http::request_header<>& of);
 
 /// Path and query of a target, decoded; false for a target that is none.

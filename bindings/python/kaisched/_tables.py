@@ -73,10 +73,10 @@ def _build_one(info: Any, op: int, columns: Mapping[str, Any], dimensions: Any) 
 
 def _convert(column: Any, values: Any, where: str) -> tuple[int, int, Any]:
     """Type, width and values of one column."""
-    refuse_masked(values, where)
     if column["refers_to"] and getattr(getattr(values, "dtype", None), "kind", "") == "u":
         return _ID_TYPE, 1, numbers(values, "u64", 1, where)
     if column["shape"] == "ragged":
+        refuse_masked(values, where)
         if isinstance(values, str):
             raise ArgumentError(f"{where}: expected one entry per row, got a single text")
         # Anything that can be iterated: pandas and arrow columns, numpy arrays of texts, tuples.

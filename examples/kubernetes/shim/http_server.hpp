@@ -1,8 +1,8 @@
 #pragma once
 /// @file
-/// The paths of the program over HTTP or HTTPS: who may ask for which, and what answers. The server itself is that of
-/// all programs (http/server.hpp). One thread moves bytes, some others make answers; the one that decides is none of
-/// them.
+/// The paths of the program over HTTP or HTTPS: the token that each needs, and the handler that answers it. The server
+/// itself is that of all programs (http/server.hpp). One thread moves bytes and others make answers; the thread that
+/// decides does neither.
 
 #include <chrono>
 #include <cstddef>

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// How the requests of `serve` are answered: which paths there are, who may ask, and what is counted.
+/// How the requests of `serve` are answered: the paths, the token that they need, and what is counted.
 
 #include <chrono>
 #include <cstddef>

@@ -156,6 +156,15 @@ template <class Queue>
   return found;
 }
 
+/// With what is asked for a queue that holds so much stays within its fair share of it.
+template <class Queue, class Amounts>
+[[nodiscard]] bool stays_within_share(const Queue& q, const Amounts& held, const Amounts& asked) {
+  for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
+    if (asked[r] > 0 && !at_most(held[r] + asked[r], q.shares[r].fair_share)) return false;
+  }
+  return true;
+}
+
 /// The gate: with its next chunk the leaf queue stays within its fair share, and a non-preemptible group within the
 /// quota. `asked_only` (a repair): only of resources that are asked for.
 template <class Queue, class Amounts>
