@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "actions/victim_units.hpp"
+#include "base/block_pool.hpp"
 #include "session/core.hpp"
 
 namespace kaisched::actions {
@@ -46,7 +47,7 @@ class queues_before {
 
 /// What `reclaim` keeps from one group to the next.
 struct reclaim_memory {
-  std::pmr::unsynchronized_pool_resource verdicts;
+  base::block_pool verdicts;
   queues_before<policy::kai_queue> native;
   queues_before<policy::exact_queue> exact;
 };

@@ -159,7 +159,7 @@ victim_search_state::victim_search_state(work::core& of)
     : victim_survey(of),
       c(of),
       plays_all(of.compat() && (of.groups.is_open() || (of.claims.used() && of.claims.decides()))),
-      memory({0, largest_list}),
+      memory(largest_list),
       by_node(std::make_unique<victims_by_node>(*this, &memory)),
       victim_queue(of, 0, serving::victims),
       service_queue(of, 0) {}

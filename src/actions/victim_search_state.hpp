@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <memory_resource>
 #include <span>
 #include <utility>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "actions/group_index.hpp"
 #include "actions/job_queue.hpp"
 #include "actions/victim_units.hpp"
+#include "base/block_pool.hpp"
 #include "session/core.hpp"
 
 namespace kaisched::actions {
@@ -143,7 +143,7 @@ struct victim_search_state : victim_survey {
   std::uint64_t offered = 0;  ///< victims, in all searches
 
   // Of one search. What it takes from the heap it leaves to the next one.
-  std::pmr::unsynchronized_pool_resource memory;
+  base::block_pool memory;
   std::unique_ptr<victims_by_node> by_node;
   job_queue victim_queue;
   job_queue service_queue;  ///< of a simulation, as the four below

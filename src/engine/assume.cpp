@@ -64,7 +64,7 @@ class referee {
     commit_ = commit.front().commit;
     for (const decision& d : commit) {
       compare_group(d.group, rests_on_shares(d));
-      if (d.pod != no_row) compare_pod(d.pod);
+      if (d.pod != no_row) compare_pod(d);
       if (leaves(d.kind)) compare_budget(d);
       if (d.node != no_row) compare_node(d);
       if (d.pod != no_row) compare_claims(d.pod);
@@ -116,7 +116,8 @@ class referee {
           std::move(text));
   }
 
-  void compare_pod(pod_row p) {
+  void compare_pod(const decision& d) {
+    const pod_row p = d.pod;
     const model::pod_core& had = was_.pods[p];
     if (p >= is_.pod_slots || !is_.pods[p].live || is_.pods[p].generation != had.generation ||
         is_.pod_names[p] != was_.pod_names[p])
@@ -124,7 +125,10 @@ class referee {
     const model::pod_core& has = is_.pods[p];
     const auto status_was = static_cast<pod_status>(was_.live.pod_state[p]);
     const auto status_is = static_cast<pod_status>(is_.live.pod_state[p]);
-    if (open_.is_open(is_, id_of_pod(p))) return blame_pod(p, "an earlier decision about it has not been reported on");
+    // A pod that leaves already can give up the place that is kept for it, or get another one.
+    const bool concerns_place = leaves(d.kind) && !model::is_in(status_was, model::stoppable);
+    if (open_.is_open(is_, id_of_pod(p)) && !concerns_place)
+      return blame_pod(p, "an earlier decision about it has not been reported on");
     if (status_was != status_is) {
       return blame_pod(p, "it was " + std::string(pod_status_name(status_was)) + " and is " +
                               std::string(pod_status_name(status_is)));

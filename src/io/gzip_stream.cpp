@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -134,6 +135,8 @@ struct gzip_reader::body {
   zlib::inflate_stream unpacks;
   gzip_parts::tally told;
   bool is_inside = false;  // of a stream: its head has been read, its end has not
+  std::size_t given = 0;   // bytes that were unpacked
+  bool is_torn = false;    // memory was missing, and what the stream knows is not what it has given
   std::optional<error> broken;
 
   explicit body(std::string_view from) : bytes(from) {}
@@ -204,6 +207,7 @@ struct gzip_reader::body {
     unpacks.write(with, zlib::Flush::sync, fault);
     to.resize(before + piece_size - with.avail_out);
     told.add(std::string_view(to).substr(before));
+    given += to.size() - before;
     at = bytes.size() - with.avail_in;
     if (fault == zlib::error::end_of_stream) return leave();
     if (fault == zlib::error::need_buffers) return false;
@@ -217,10 +221,32 @@ gzip_reader::~gzip_reader() = default;
 gzip_reader::gzip_reader(gzip_reader&& other) noexcept = default;
 gzip_reader& gzip_reader::operator=(gzip_reader&& other) noexcept = default;
 
+/// Memory that was missing is no fault of the stream: it is read anew up to where it was.
+void gzip_reader::mend() {
+  const std::size_t given = body_->given;
+  const std::string_view bytes = body_->bytes;
+  auto anew = std::make_unique<body>(bytes);
+  std::string piece;
+  while (anew->given < given) {
+    piece.clear();
+    if (const result<bool> more = anew->unpack(piece); !more || !*more) break;
+  }
+  body_ = std::move(anew);
+}
+
 result<void> gzip_reader::fill(std::string& to, std::size_t size) {
+  if (body_->is_torn) mend();
   while (to.size() < size) {
     if (body_->broken) return *body_->broken;
-    const result<bool> more = body_->unpack(to);
+    const std::size_t before = to.size();
+    result<bool> more = false;
+    try {
+      more = body_->unpack(to);
+    } catch (const std::bad_alloc&) {
+      to.resize(before);
+      body_->is_torn = true;
+      throw;
+    }
     if (!more) {
       body_->broken = more.failure();  // what came before it is good
     } else if (!*more) {

@@ -50,7 +50,7 @@ class gzip_reader {
 
   /// Appends until `to` has at least `size` bytes, or there are no more; never many more than these.
   /// Error: what is no gzip, with the place among the packed bytes; not before somebody asks for more than comes
-  /// before.
+  /// before. Where memory is missing the call can be repeated; what it has appended stays.
   result<void> fill(std::string& to, std::size_t size);
   /// All has been read, the end and its checksum too. False after a `fill` that gave less than it could: bytes are
   /// missing at the end.
@@ -58,6 +58,8 @@ class gzip_reader {
 
  private:
   struct body;
+  void mend();
+
   std::unique_ptr<body> body_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -297,104 +298,145 @@ recorder::recorder(byte_sink to, recording_form form) : to_(std::move(to)) {
   if (form == recording_form::gzip) packed_.emplace(to_);
 }
 
+struct recorder::addition {
+  std::string bytes;
+  std::string options;
+  std::optional<snapshot> state;
+  std::optional<cluster> mirror;  ///< made anew
+  std::vector<table> tables;
+  std::vector<std::string> decisions;
+};
+
+/// Part of what is put may have been written when that fails.
 result<void> recorder::put(std::string_view bytes) {
-  if (auto done = packed_ ? packed_->add(bytes) : to_(bytes); !done) return broken_ = std::move(done);
+  if (!packed_) {
+    if (auto done = to_(bytes); !done) return broken_ = std::move(done);
+    return {};
+  }
+  try {
+    if (auto done = packed_->add(bytes); !done) return broken_ = std::move(done);
+  } catch (const std::bad_alloc&) {
+    broken_ = error{status::no_memory, "out of memory", {}};
+    throw;
+  }
   return {};
 }
 
-result<void> recorder::write(char tag, std::string_view payload) {
+result<void> recorder::add_record(char tag, std::string_view payload, addition& to) const {
   if (packed_ && payload.size() > largest_packed_record)
-    return broken_ = error{status::limit,
-                           fmt::format("a record of {} bytes: packed recordings have records of at most {}",
-                                       payload.size(), largest_packed_record),
-                           {}};
-  std::string head(1, tag);
-  put_u64(head, payload.size());
-  head += check_of(payload);
-  if (auto done = put(head); !done) return done;
-  return put(payload);
+    return error{status::limit,
+                 fmt::format("a record of {} bytes: packed recordings have records of at most {}", payload.size(),
+                             largest_packed_record),
+                 {}};
+  to.bytes += tag;
+  put_u64(to.bytes, payload.size());
+  to.bytes += check_of(payload);
+  to.bytes += payload;
+  return {};
 }
 
-result<void> recorder::add_options(const engine& with) {
+result<void> recorder::add_options(const engine& with, addition& to) const {
   result<std::string> bytes = options_of(with);
   if (!bytes) return bytes.take_failure();
-  if (sessions_ > 0 && *bytes == options_) return {};
-  options_ = std::move(*bytes);
-  return write(tag_options, options_);
+  to.options = std::move(*bytes);
+  if (sessions_ > 0 && to.options == options_) return {};
+  return add_record(tag_options, to.options, to);
 }
 
-result<void> recorder::add_whole(const snapshot& state) {
+result<void> recorder::add_whole(const snapshot& state, addition& to) {
   const std::string bytes = state.save();
   const result<snapshot> loaded = snapshot::load(bytes);
   if (!loaded) return loaded.failure();
-  mirror_ = cluster(*loaded);
-  ++whole_states_;
-  return write(tag_whole, bytes);
+  to.mirror.emplace(*loaded);
+  to.state = *loaded;
+  return add_record(tag_whole, bytes, to);
 }
 
 /// False if rows alone do not make the one state the other.
-result<bool> recorder::add_changes(const snapshot& state) {
-  std::vector<table> tables;
+result<bool> recorder::add_changes(const snapshot& state, addition& to) {
   std::vector<table> gone;
   std::vector<table> rest;
   std::size_t at = 0;
+  bool by_rows = known_.has_value();
   for (const table_info& info : schema()) {
     if (!info.input) continue;
     result<table> rows = state.to_table(info.kind);
     if (!rows) return rows.failure();
-    if (at < tables_.size()) {
+    if (by_rows) {
       const table_view before = tables_[at].view();
       const table_view after = rows->view();
-      if (!same_form(before, after)) return false;
-      table_changes changes = changes_between(before, after);
-      if (info.kind == table_kind::resource && (changes.gone || changes.come || changes.other)) return false;
+      by_rows = same_form(before, after);
+      table_changes changes = by_rows ? changes_between(before, after) : table_changes{};
+      if (info.kind == table_kind::resource && (changes.gone || changes.come || changes.other)) by_rows = false;
       if (changes.gone) gone.push_back(std::move(*changes.gone));
       if (changes.come) rest.push_back(std::move(*changes.come));
       if (changes.other) rest.push_back(std::move(*changes.other));
     }
-    tables.push_back(std::move(*rows));
+    to.tables.push_back(std::move(*rows));
     ++at;
   }
-  const bool first = tables_.empty();
-  tables_ = std::move(tables);
-  if (first) return false;
+  if (!by_rows) return false;
   std::reverse(gone.begin(), gone.end());  // who is referred to goes last
   gone.insert(gone.end(), std::make_move_iterator(rest.begin()), std::make_move_iterator(rest.end()));
+  to.state = known_;
   if (gone.empty()) return true;
-  if (auto applied = mirror_.apply(gone); !applied) return false;
+  is_ahead_ = true;
+  if (auto applied = mirror_.apply(gone); !applied) {
+    if (applied.failure().code == status::no_memory) return applied.failure();
+    return false;
+  }
+  to.state = mirror_.take_snapshot();
+  if (to.state->digest() != state.digest()) return false;
   std::string bytes;
   for (const table& one : gone) base::append_table(bytes, one.view());
-  if (mirror_.take_snapshot().digest() != state.digest()) return false;
-  if (auto written = write(tag_changes, bytes); !written) return written.failure();
+  if (auto written = add_record(tag_changes, bytes, to); !written) return written.failure();
   return true;
 }
 
-result<void> recorder::add_state(const snapshot& state) {
-  const result<bool> changed = add_changes(state);
+result<void> recorder::add_state(const snapshot& state, addition& to) {
+  if (is_ahead_) {
+    mirror_ = cluster(*known_);
+    is_ahead_ = false;
+  }
+  const result<bool> changed = add_changes(state, to);
   if (!changed) return changed.failure();
-  return *changed ? result<void>{} : add_whole(state);
+  return *changed ? result<void>{} : add_whole(state, to);
+}
+
+result<void> recorder::prepare(const engine& with, const session& of, std::int64_t now, addition& to) {
+  if (of.mark().depth != 0) {
+    return error{status::state, "the statement is open: commit it or roll it back", {}};  // no reader could replay it
+  }
+  result<std::vector<std::string>> decisions = expected_decisions(of);
+  if (!decisions) return decisions.take_failure();
+  to.decisions = std::move(*decisions);
+  if (sessions_ == 0) to.bytes = first_line();
+  if (auto done = add_options(with, to); !done) return done;
+  if (auto done = add_state(of.base(), to); !done) return done;
+  std::string bytes;
+  put_u64(bytes, static_cast<std::uint64_t>(now));
+  put_text(bytes, of.digest());
+  bytes += encode(decisions_, to.decisions);
+  return add_record(tag_session, bytes, to);
 }
 
 result<void> recorder::add(const engine& with, const session& of, std::int64_t now) {
   if (!broken_) return broken_;
   if (finished_) return error{status::state, "the recording is finished", {}};
-  if (of.mark().depth != 0) {
-    return error{status::state, "the statement is open: commit it or roll it back", {}};  // no reader could replay it
+  addition made;
+  if (auto done = prepare(with, of, now, made); !done) return done;
+  if (auto done = put(made.bytes); !done) return done;
+  if (made.mirror) {
+    mirror_ = std::move(*made.mirror);
+    ++whole_states_;
   }
-  result<std::vector<std::string>> decisions = expected_decisions(of);
-  if (!decisions) return decisions.take_failure();  // before anything is written
-  if (sessions_ == 0 && whole_states_ == 0) {
-    if (auto done = put(first_line()); !done) return done;
-  }
-  if (auto done = add_options(with); !done) return done;
-  if (auto done = add_state(of.base()); !done) return done;
-  std::string bytes;
-  put_u64(bytes, static_cast<std::uint64_t>(now));
-  put_text(bytes, of.digest());
-  bytes += encode(decisions_, *decisions);
-  decisions_ = std::move(*decisions);
+  is_ahead_ = false;
+  known_ = std::move(made.state);
+  tables_ = std::move(made.tables);
+  options_ = std::move(made.options);
+  decisions_ = std::move(made.decisions);
   ++sessions_;
-  if (auto done = write(tag_session, bytes); !done || !packed_) return done;
+  if (!packed_) return {};
   if (auto done = packed_->flush(); !done) return broken_ = std::move(done);
   return {};
 }
@@ -429,8 +471,9 @@ result<recording> recording::open(std::string_view bytes) {
 }
 
 error recording::damaged(std::string_view what) const {
-  return {status::argument, fmt::format("the record that ends at byte {} is damaged: {}", at_, what), {}};
+  return {status::argument, fmt::format("the record that ends at byte {} is damaged: {}", end_, what), {}};
 }
+error recording::damaged(const error& why) const { return why.code == status::no_memory ? why : damaged(why.message); }
 
 /// What has not been read: at least `size` bytes, or all that there are. Lives until the next call.
 result<std::string_view> recording::look(std::size_t size) {
@@ -448,14 +491,21 @@ void recording::skip(std::size_t size) {
   begin_ += size;
 }
 
-result<bool> recording::take(char& tag, std::string_view& payload) {
+struct recording::record {
+  char tag = 0;
+  std::string_view payload;  ///< lives until the next look
+  std::size_t size = 0;      ///< with its head
+};
+
+/// The next one, which stays the next one. False if there is none, or not all of it.
+result<bool> recording::look_at_record(record& to) {
   result<std::string_view> there = look(head_size);
   if (!there) return there.failure();
   if (there->size() < head_size) {
     truncated_ = !there->empty() || (packed_ && !packed_->is_complete());
     return false;
   }
-  tag = there->front();
+  to.tag = there->front();
   std::string_view rest = there->substr(1);
   const std::uint64_t size = *take_u64(rest);
   const std::string check(rest.substr(0, check_size));
@@ -473,29 +523,31 @@ result<bool> recording::take(char& tag, std::string_view& payload) {
     truncated_ = true;
     return false;
   }
-  payload = there->substr(head_size, static_cast<std::size_t>(size));
-  skip(static_cast<std::size_t>(whole));
-  if (check_of(payload) != check) return damaged("its checksum is another one");
+  to.payload = there->substr(head_size, static_cast<std::size_t>(size));
+  to.size = static_cast<std::size_t>(whole);
+  end_ = at_ + to.size;
+  if (check_of(to.payload) != check) return damaged("its checksum is another one");
   return true;
 }
 
 result<void> recording::read_options(std::string_view payload) {
-  session_.options.clear();
+  std::vector<std::pair<std::string, std::string>> options;
   const std::optional<std::string_view> preset = take_text(payload);
   if (!preset) return damaged("no preset");
-  session_.preset = *preset;
   while (!payload.empty()) {
     const std::optional<std::string_view> name = take_text(payload);
     const std::optional<std::string_view> value = take_text(payload);
     if (!name || !value) return damaged("an option without a value");
-    session_.options.emplace_back(*name, *value);
+    options.emplace_back(*name, *value);
   }
+  session_.preset = *preset;
+  session_.options = std::move(options);
   return {};
 }
 
 result<void> recording::read_whole(std::string_view payload) {
   const result<snapshot> loaded = snapshot::load(payload);
-  if (!loaded) return damaged(loaded.failure().message);
+  if (!loaded) return damaged(loaded.failure());
   cluster_ = cluster(*loaded);
   return {};
 }
@@ -504,7 +556,7 @@ result<void> recording::read_changes(std::string_view payload) {
   std::vector<base::stored_table> stored;
   while (!payload.empty()) {
     result<base::stored_table> one = base::take_table(payload);
-    if (!one) return damaged(one.failure().message);
+    if (!one) return damaged(one.failure());
     stored.push_back(std::move(*one));
   }
   std::vector<table_view> views;
@@ -512,7 +564,7 @@ result<void> recording::read_changes(std::string_view payload) {
     one.view.columns = one.columns.data();
     views.push_back(one.view);
   }
-  if (auto applied = cluster_.apply(views); !applied) return damaged(applied.failure().message);
+  if (auto applied = cluster_.apply(views); !applied) return damaged(applied.failure());
   return {};
 }
 
@@ -522,8 +574,8 @@ result<void> recording::read_session(std::string_view payload) {
   if (!now || !digest) return damaged("no time or no digest");
   std::optional<std::vector<std::string>> decisions = decode(session_.decisions, payload);
   if (!decisions) return damaged("its decisions");
-  session_.now = static_cast<std::int64_t>(*now);
   session_.digest = *digest;
+  session_.now = static_cast<std::int64_t>(*now);
   session_.decisions = std::move(*decisions);
   ++session_.number;
   return {};
@@ -533,30 +585,34 @@ result<void> recording::read_session(std::string_view payload) {
 result<bool> recording::next() {
   if (broken_) return *broken_;
   result<bool> there = read_to_session();
-  if (!there) broken_ = there.failure();
+  if (!there && there.failure().code != status::no_memory) broken_ = there.failure();
   return there;
 }
 
+/// A record that could not be read is read again by the next call.
 result<bool> recording::read_to_session() {
   for (;;) {
-    char tag = 0;
-    std::string_view payload;
-    const result<bool> taken = take(tag, payload);
-    if (!taken || !*taken) return taken;
-    result<void> done;
-    if (tag == tag_options) {
-      done = read_options(payload);
-    } else if (tag == tag_whole) {
-      done = read_whole(payload);
-    } else if (tag == tag_changes) {
-      done = read_changes(payload);
-    } else if (tag == tag_session) {
-      done = read_session(payload);
-      if (done) return true;
-    } else {
-      done = damaged(fmt::format("unknown tag {}", static_cast<int>(static_cast<unsigned char>(tag))));
-    }
-    if (!done) return done.failure();
+    record one;
+    const result<bool> found = look_at_record(one);
+    if (!found || !*found) return found;
+    if (auto done = read(one); !done) return done.failure();
+    skip(one.size);
+    if (one.tag == tag_session) return true;
+  }
+}
+
+result<void> recording::read(const record& one) {
+  switch (one.tag) {
+    case tag_options:
+      return read_options(one.payload);
+    case tag_whole:
+      return read_whole(one.payload);
+    case tag_changes:
+      return read_changes(one.payload);
+    case tag_session:
+      return read_session(one.payload);
+    default:
+      return damaged(fmt::format("unknown tag {}", static_cast<int>(static_cast<unsigned char>(one.tag))));
   }
 }
 

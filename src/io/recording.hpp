@@ -42,7 +42,9 @@ class recorder {
 
   /// Appends one session. @param with the engine that made it; parts and catalogs that the host has registered are not
   /// in the recording, only their names. @param now as it was given to the engine.
-  /// Errors: those of the sink, after which every call fails the same way; a session with an open statement.
+  /// Errors: those of the sink, after which every call fails the same way; a session with an open statement. Where
+  /// memory is missing nothing has been written or changed, and the call can be repeated; of a packed recording, where
+  /// some bytes may have been written, every later call fails.
   result<void> add(const engine& with, const session& of, std::int64_t now);
   /// Writes what ends the recording, if its form has an end: without it a reader takes the recording for cut off.
   /// Nothing may be added then.
@@ -53,11 +55,15 @@ class recorder {
   [[nodiscard]] std::uint64_t whole_states() const { return whole_states_; }
 
  private:
-  result<void> write(char tag, std::string_view payload);
-  result<void> add_options(const engine& with);
-  result<void> add_state(const snapshot& state);
-  result<bool> add_changes(const snapshot& state);
-  result<void> add_whole(const snapshot& state);
+  /// What a session adds, and what a reader has after it.
+  struct addition;
+
+  result<void> prepare(const engine& with, const session& of, std::int64_t now, addition& to);
+  result<void> add_record(char tag, std::string_view payload, addition& to) const;
+  result<void> add_options(const engine& with, addition& to) const;
+  result<void> add_state(const snapshot& state, addition& to);
+  result<bool> add_changes(const snapshot& state, addition& to);
+  result<void> add_whole(const snapshot& state, addition& to);
 
   result<void> put(std::string_view bytes);
 
@@ -67,7 +73,9 @@ class recorder {
   result<void> broken_;
   std::uint64_t sessions_ = 0;
   std::uint64_t whole_states_ = 0;
-  cluster mirror_;  ///< what a reader has
+  std::optional<snapshot> known_;  ///< what a reader has
+  cluster mirror_;                 ///< the same, unless it is ahead
+  bool is_ahead_ = false;          ///< a session was not added for which it has been changed
   std::vector<table> tables_;
   std::string options_;
   std::vector<std::string> decisions_;
@@ -92,7 +100,8 @@ class recording {
 
   /// Goes to the next session. False at the end; `truncated` says whether the file stops within a record, or before its
   /// end, as that of a host that was killed does. Errors: a record that is damaged, with its offset among the bytes
-  /// that are not packed; packed bytes that are damaged, with theirs. After an error every call fails the same way.
+  /// that are not packed; packed bytes that are damaged, with theirs. After an error every call fails the same way; but
+  /// where memory was missing, the call can be repeated.
   result<bool> next();
   [[nodiscard]] const recorded_session& session() const { return session_; }
   /// The cluster that the session decided over.
@@ -104,18 +113,22 @@ class recording {
   result<bool> read_to_session();
   result<std::string_view> look(std::size_t size);
   void skip(std::size_t size);
-  result<bool> take(char& tag, std::string_view& payload);
+  struct record;
+  result<bool> look_at_record(record& to);
+  result<void> read(const record& one);
   result<void> read_session(std::string_view payload);
   result<void> read_options(std::string_view payload);
   result<void> read_changes(std::string_view payload);
   result<void> read_whole(std::string_view payload);
   [[nodiscard]] error damaged(std::string_view what) const;
+  [[nodiscard]] error damaged(const error& why) const;
 
   std::string_view bytes_;
   std::optional<gzip_reader> packed_;
   std::string window_;     ///< bytes that have been unpacked
   std::size_t begin_ = 0;  ///< of those among them that have not been read
   std::size_t at_ = 0;     ///< bytes that have been read, unpacked
+  std::size_t end_ = 0;    ///< where the record ends that is read
   bool truncated_ = false;
   std::optional<error> broken_;
   recorded_session session_;

@@ -47,8 +47,8 @@ inline constexpr std::uint32_t active_allocated = bit(pod_status::allocated) | b
 /// The pod is on a node.
 inline constexpr std::uint32_t active_used =
     active_allocated | bit(pod_status::releasing) | bit(pod_status::stuck_in_releasing);
-/// The pod runs, will run or ran on a node: there is something to stop. The others have a claim at most.
-inline constexpr std::uint32_t stoppable = active_used & ~bit(pod_status::pipelined);
+/// The pod runs or will run on a node: there is something to stop. The others have a claim at most, or are leaving.
+inline constexpr std::uint32_t stoppable = active_allocated & ~bit(pod_status::pipelined);
 /// What a queue counts as allocated at the start of a session.
 inline constexpr std::uint32_t holding =
     bit(pod_status::allocated) | bit(pod_status::binding) | bit(pod_status::bound) | bit(pod_status::running);

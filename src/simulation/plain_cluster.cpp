@@ -22,6 +22,7 @@ namespace {
 constexpr std::int64_t most_nodes = 1'000'000;
 constexpr std::int64_t plenty_of_cores = 1'000'000'000;  ///< milli-CPU
 constexpr std::int64_t plenty_of_memory = std::int64_t{1} << 50;
+constexpr std::int64_t memory_of_all = std::int64_t{1} << 62;  ///< what a cluster can hold
 constexpr std::string_view rack_label = "rack";
 constexpr std::int64_t plenty_of_pods = 1'000'000;
 
@@ -48,6 +49,30 @@ bool read_kind(std::string_view text, node_kind& to) {
          read_number(text.substr(times + 1), 0, max_devices_per_node, to.gpus);
 }
 
+/// The kinds in a list such as 8x8:V100,4x4:T4; none if it is no such list, or too many nodes.
+std::vector<node_kind> read_kinds(std::string_view nodes) {
+  std::vector<node_kind> kinds;
+  std::int64_t all = 0;
+  for (std::string_view rest = nodes;;) {
+    const std::size_t comma = rest.find(',');
+    node_kind kind;
+    if (!read_kind(rest.substr(0, comma), kind) || kind.count > most_nodes - all) return {};
+    all += kind.count;
+    kinds.push_back(kind);
+    if (comma == std::string_view::npos) return kinds;
+    rest = rest.substr(comma + 1);
+  }
+}
+
+/// Of one node: plenty, but the sum over all nodes stays an amount.
+std::int64_t memory_of_each(std::span<const node_kind> kinds) {
+  std::int64_t nodes = 0;
+  for (const node_kind& one : kinds) nodes += one.count;
+  std::int64_t memory = plenty_of_memory;
+  while (memory > memory_of_all / nodes) memory /= 2;
+  return memory;
+}
+
 }  // namespace
 
 bool needs_cohort(const policy_options& options) {
@@ -67,22 +92,22 @@ result<io::cluster_input> plain_cluster(std::string_view nodes, const workload& 
   table::column& names = node_rows.add(col::node_name, column_type::string);
   table::column& capacities = node_rows.add(col::node_capacity, column_type::i64, built_in_dimensions);
   table::column& labels = node_rows.add(col::node_labels, column_type::string_list);
+  const std::vector<node_kind> kinds = read_kinds(nodes);
+  if (kinds.empty()) {
+    return error{status::argument,
+                 fmt::format("\"{}\": expected nodes as NUMBERxGPUS or NUMBERxGPUS:MODEL, such as 16x8 or "
+                             "8x8:V100,4x4:T4, up to {} nodes of {} GPUs",
+                             nodes, most_nodes, max_devices_per_node),
+                 {}};
+  }
+  const std::int64_t memory = memory_of_each(kinds);
   std::int64_t made = 0;
   std::int64_t gpus = 0;
-  for (std::string_view rest = nodes;;) {
-    const std::size_t comma = rest.find(',');
-    node_kind kind;
-    if (!read_kind(rest.substr(0, comma), kind) || kind.count > most_nodes - made) {
-      return error{status::argument,
-                   fmt::format("\"{}\": expected nodes as NUMBERxGPUS or NUMBERxGPUS:MODEL, such as 16x8 or "
-                               "8x8:V100,4x4:T4, up to {} nodes of {} GPUs",
-                               nodes, most_nodes, max_devices_per_node),
-                   {}};
-    }
+  for (const node_kind& kind : kinds) {
     gpus += kind.count * kind.gpus * whole_device;
     for (std::int64_t i = 0; i < kind.count; ++i) {
       names.push(std::string_view(fmt::format("node-{:05}", made)));
-      io::push_amounts(capacities, plenty_of_cores, plenty_of_memory, kind.gpus * whole_device, plenty_of_pods);
+      io::push_amounts(capacities, plenty_of_cores, memory, kind.gpus * whole_device, plenty_of_pods);
       const std::string rack = nodes_per_rack > 0 ? fmt::format("rack-{:05}", made / nodes_per_rack) : std::string();
       std::vector<std::string_view> pairs;
       if (!kind.model.empty()) pairs.insert(pairs.end(), {model_label, kind.model});
@@ -90,8 +115,6 @@ result<io::cluster_input> plain_cluster(std::string_view nodes, const workload& 
       labels.push_list(pairs);
       ++made;
     }
-    if (comma == std::string_view::npos) break;
-    rest = rest.substr(comma + 1);
   }
   table queue_rows = io::added(table_kind::queue);
   table::column& queue_names = queue_rows.add(col::queue_name, column_type::string);

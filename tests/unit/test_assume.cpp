@@ -554,6 +554,32 @@ TEST_CASE("a claim that the same session holds elsewhere in the end is one claim
   CHECK(decided(c, "allocate,consolidation").decisions().empty());
 }
 
+TEST_CASE("a pod that is leaving gives up the place that is kept for it") {
+  cluster c;
+  builder b;
+  b << builder::queue{"q"} << builder::node{"n1", 2} << builder::node{"n2", 1} << builder::node{"n3", 1}
+    << builder::group{"small", "q", 2, 25} << builder::pod{"small-0", "small", 1000, "n1"}
+    << builder::pod{"small-1", "small", 1000, "n3"} << builder::group{"train", "q", 1, 50}
+    << builder::pod{"train-0", "train", 2000};
+  b.apply_to(c);
+  CHECK(said(must(c.assume(decided(c)))) == "");
+  CHECK(open_in(c) == strings{"move small-0 n1"});  // to n2
+  must(c.apply(add(kind::pod_group, {"name", "queue", "min_member", "priority"}).add({"high", "q", 1, 90})));
+  must(c.apply(add(kind::pod, {"name", "group", "request"}).add({"high-0", "high", numbers{1000, 0, 1000, 1}})));
+  const session s = decided(c);
+  const auto evicts = [&](std::string_view pod) {
+    return std::any_of(s.decisions().begin(), s.decisions().end(), [&](const decision& d) {
+      return d.kind == decision_kind::evict && d.pod == test::pod_by_name(s.base(), pod);
+    });
+  };
+  CHECK(evicts("small-1"));
+  REQUIRE(evicts("small-0"));  // whose place on n2 is given up
+  CHECK(said(must(c.assume(s))) == "");
+  CHECK(open_in(c) == strings{"bind high-0 n2", "evict small-1 n3", "move small-0 n1"});
+  must(c.forget(ids(c, {"small-1"}), forget_reason::failed));
+  CHECK(status_of(c, "small-1") == "running n3");
+}
+
 TEST_CASE("a claim is nothing to stop by hand either") {
   cluster c = service();
   must(c.apply(change(kind::pod, {"name", "status"}).add({"serve-0", pod_status::releasing})));
