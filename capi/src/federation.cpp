@@ -99,6 +99,15 @@ result<federation_options> read_options(const kaisched_federation_options* given
 
 std::unique_ptr<output_table> output_of(result<table> made) { return std::make_unique<output_table>(std::move(*made)); }
 
+/// A call that changes a federation. Where memory is missing half-way, only destroying it is left.
+template <class Body>
+kaisched_status guard_change(kaisched_federation* federation, kaisched_error* err, kaisched_function where,
+                             Body&& body) noexcept {
+  const kaisched_status status = guard(err, where, std::forward<Body>(body));
+  if (status == KAISCHED_E_NO_MEMORY && federation != nullptr) federation->is_over = true;
+  return status;
+}
+
 }  // namespace
 
 kaisched_federated::kaisched_federated(federation_report decided)
@@ -146,19 +155,27 @@ kaisched_status kaisched_federation_add_member(kaisched_federation* federation, 
     if (auto r = require({{federation, "federation"}, {cluster, "cluster"}, {engine, "engine"}}); !r) return r;
     result<member_info> told = read_member(about);
     if (!told) return told.failure();
-    std::string name = told->name;
-    auto done = federation->body.add_member(std::move(*told),
-                                            std::shared_ptr<kaisched::cluster>(cluster->owner, &cluster->body),
-                                            std::shared_ptr<const kaisched::engine>(engine->owner, &engine->body));
-    if (done) federation->clusters.emplace(std::move(name), cluster->owner);
-    return done;
+    const auto [kept, is_new] = federation->clusters.try_emplace(told->name, cluster->owner);
+    const auto give_up = [&, at = kept, fresh = is_new] {
+      if (fresh) federation->clusters.erase(at);
+    };
+    try {
+      auto done = federation->body.add_member(std::move(*told),
+                                              std::shared_ptr<kaisched::cluster>(cluster->owner, &cluster->body),
+                                              std::shared_ptr<const kaisched::engine>(engine->owner, &engine->body));
+      if (!done) give_up();
+      return done;
+    } catch (const std::bad_alloc&) {
+      give_up();
+      throw;
+    }
   });
 }
 
 kaisched_status kaisched_federation_add_known_member(kaisched_federation* federation, const kaisched_member* about,
                                                      const char* summary, std::size_t size,
                                                      kaisched_error* err) noexcept {
-  return guard(err, KAISCHED_FN_FEDERATION_ADD_KNOWN_MEMBER, [&]() -> result<void> {
+  return guard_change(federation, err, KAISCHED_FN_FEDERATION_ADD_KNOWN_MEMBER, [&]() -> result<void> {
     if (auto r = require({{federation, "federation"}}); !r) return r;
     result<member_info> told = read_member(about);
     if (!told) return told.failure();
@@ -170,7 +187,7 @@ kaisched_status kaisched_federation_add_known_member(kaisched_federation* federa
 
 kaisched_status kaisched_federation_change_member(kaisched_federation* federation, const kaisched_member* about,
                                                   kaisched_error* err) noexcept {
-  return guard(err, KAISCHED_FN_FEDERATION_CHANGE_MEMBER, [&]() -> result<void> {
+  return guard_change(federation, err, KAISCHED_FN_FEDERATION_CHANGE_MEMBER, [&]() -> result<void> {
     if (auto r = require({{federation, "federation"}}); !r) return r;
     result<member_info> told = read_member(about);
     if (!told) return told.failure();
@@ -180,7 +197,7 @@ kaisched_status kaisched_federation_change_member(kaisched_federation* federatio
 
 kaisched_status kaisched_federation_update_member(kaisched_federation* federation, const char* name,
                                                   const char* summary, std::size_t size, kaisched_error* err) noexcept {
-  return guard(err, KAISCHED_FN_FEDERATION_UPDATE_MEMBER, [&]() -> result<void> {
+  return guard_change(federation, err, KAISCHED_FN_FEDERATION_UPDATE_MEMBER, [&]() -> result<void> {
     if (auto r = require({{federation, "federation"}, {name, "name"}}); !r) return r;
     result<cluster_summary> known = read_summary(summary, size);
     if (!known) return known.failure();
@@ -191,7 +208,7 @@ kaisched_status kaisched_federation_update_member(kaisched_federation* federatio
 kaisched_status kaisched_federation_lose_member(kaisched_federation* federation, const char* name,
                                                 std::uint64_t* groups, kaisched_error* err) noexcept {
   if (groups != nullptr) *groups = 0;
-  return guard(err, KAISCHED_FN_FEDERATION_LOSE_MEMBER, [&]() -> result<void> {
+  return guard_change(federation, err, KAISCHED_FN_FEDERATION_LOSE_MEMBER, [&]() -> result<void> {
     if (auto r = require({{federation, "federation"}, {name, "name"}}); !r) return r;
     const result<std::vector<std::string>> back = federation->body.lose_member(name);
     if (!back) return back.failure();
@@ -206,7 +223,7 @@ kaisched_status kaisched_federation_summary(kaisched_federation* federation, con
                                             char* buffer, std::size_t capacity, std::size_t* needed,
                                             kaisched_error* err) noexcept {
   if (needed != nullptr) *needed = 0;
-  return guard(err, KAISCHED_FN_FEDERATION_SUMMARY, [&]() -> result<void> {
+  return guard_change(federation, err, KAISCHED_FN_FEDERATION_SUMMARY, [&]() -> result<void> {
     if (auto r = require({{federation, "federation"}, {member, "member"}}); !r) return r;
     const result<cluster_summary> made = federation->body.summary(member, now_ns);
     if (!made) return made.failure();
@@ -218,7 +235,7 @@ kaisched_status kaisched_federation_summary(kaisched_federation* federation, con
 
 kaisched_status kaisched_federation_submit(kaisched_federation* federation, const kaisched_table* const* tables,
                                            std::size_t count, kaisched_error* err) noexcept {
-  return guard(err, KAISCHED_FN_FEDERATION_SUBMIT, [&]() -> result<void> {
+  return guard_change(federation, err, KAISCHED_FN_FEDERATION_SUBMIT, [&]() -> result<void> {
     if (auto r = require({{federation, "federation"}}); !r) return r;
     const result<input_tables> input = input_tables::read(tables, count);
     if (!input) return input.failure();
@@ -228,7 +245,7 @@ kaisched_status kaisched_federation_submit(kaisched_federation* federation, cons
 
 kaisched_status kaisched_federation_wish(kaisched_federation* federation, const char* group,
                                          const kaisched_group_wishes* wishes, kaisched_error* err) noexcept {
-  return guard(err, KAISCHED_FN_FEDERATION_WISH, [&]() -> result<void> {
+  return guard_change(federation, err, KAISCHED_FN_FEDERATION_WISH, [&]() -> result<void> {
     if (auto r = require({{federation, "federation"}, {group, "group"}}); !r) return r;
     result<group_wishes> told = read_wishes(wishes);
     if (!told) return told.failure();
@@ -238,7 +255,7 @@ kaisched_status kaisched_federation_wish(kaisched_federation* federation, const 
 
 kaisched_status kaisched_federation_withdraw(kaisched_federation* federation, const char* const* groups,
                                              std::size_t count, kaisched_error* err) noexcept {
-  return guard(err, KAISCHED_FN_FEDERATION_WITHDRAW, [&]() -> result<void> {
+  return guard_change(federation, err, KAISCHED_FN_FEDERATION_WITHDRAW, [&]() -> result<void> {
     if (auto r = require({{federation, "federation"}}); !r) return r;
     const result<std::vector<std::string>> names = read_texts(groups, count, "groups");
     if (!names) return names.failure();
@@ -249,7 +266,7 @@ kaisched_status kaisched_federation_withdraw(kaisched_federation* federation, co
 
 kaisched_status kaisched_federation_answer(kaisched_federation* federation, const char* group, std::int32_t accepted,
                                            kaisched_error* err) noexcept {
-  return guard(err, KAISCHED_FN_FEDERATION_ANSWER, [&]() -> result<void> {
+  return guard_change(federation, err, KAISCHED_FN_FEDERATION_ANSWER, [&]() -> result<void> {
     if (auto r = require({{federation, "federation"}, {group, "group"}}); !r) return r;
     return federation->body.answer(group, accepted != 0);
   });
@@ -273,7 +290,7 @@ kaisched_status kaisched_federation_stage(const kaisched_federation* federation,
 kaisched_status kaisched_federation_queues(kaisched_federation* federation, std::int64_t now_ns,
                                            const kaisched_table** out, kaisched_error* err) noexcept {
   if (out != nullptr) *out = nullptr;
-  return guard(err, KAISCHED_FN_FEDERATION_QUEUES, [&]() -> result<void> {
+  return guard_change(federation, err, KAISCHED_FN_FEDERATION_QUEUES, [&]() -> result<void> {
     if (auto r = require({{federation, "federation"}, {out, "out"}}); !r) return r;
     federation->queues = std::make_unique<output_table>(to_table(federation->body.queues(now_ns)));
     *out = federation->queues->view();
@@ -286,7 +303,7 @@ kaisched_status kaisched_federation_queues(kaisched_federation* federation, std:
 kaisched_status kaisched_federation_decide(kaisched_federation* federation, std::int64_t now_ns,
                                            kaisched_federated** out, kaisched_error* err) noexcept {
   if (out != nullptr) *out = nullptr;
-  return guard(err, KAISCHED_FN_FEDERATION_DECIDE, [&]() -> result<void> {
+  return guard_change(federation, err, KAISCHED_FN_FEDERATION_DECIDE, [&]() -> result<void> {
     if (auto r = require({{federation, "federation"}, {out, "out"}}); !r) return r;
     federation->drop_lent();
     result<federation_report> decided = federation->body.decide(now_ns);

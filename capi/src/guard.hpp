@@ -65,13 +65,23 @@ kaisched_status guard(kaisched_error* err, kaisched_function where, Body&& body)
 
 /// An argument that must not be null.
 struct named_pointer {
+  named_pointer(const void* given, std::string_view called) noexcept : pointer(given), name(called) {}
+  named_pointer(const kaisched_session* given, std::string_view called) noexcept;
+  named_pointer(const kaisched_federation* given, std::string_view called) noexcept;
+
   const void* pointer;
   std::string_view name;
+  bool is_over = false;  ///< memory was missing half-way through a change of it
 };
 /// Success if no pointer is null, else an error that names the first one that is.
 [[nodiscard]] inline result<void> require(std::initializer_list<named_pointer> pointers) {
   for (const named_pointer& p : pointers) {
     if (p.pointer == nullptr) return bad_argument(std::string(p.name) + " is NULL");
+    if (p.is_over)
+      return error{
+          status::state,
+          "memory was missing half-way through a change of the " + std::string(p.name) + ": it can only be given back",
+          {}};
   }
   return {};
 }

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,6 +22,7 @@
 #include <kaisched/session.hpp>
 #include <kaisched/snapshot.hpp>
 
+#include "guard.hpp"
 #include "io/kubernetes/object_cache.hpp"
 #include "io/kubernetes/translation.hpp"
 #include "io/recording.hpp"
@@ -87,9 +89,27 @@ struct kaisched_session {
 
   kaisched::session body;
   mutable kaisched::capi::lent_tables tables;
+  bool is_over = false;  ///< a change of its statement failed half-way, for want of memory
 };
 
 namespace kaisched::capi {
+
+inline named_pointer::named_pointer(const kaisched_session* given, std::string_view called) noexcept
+    : pointer(given), name(called), is_over(given != nullptr && given->is_over) {}
+
+/// Changes the statement of a session.
+template <class Change>
+result<void> change_statement(kaisched_session* session, Change&& how) {
+  session->tables.retire();
+  try {
+    result<void> done = std::forward<Change>(how)(session->body);
+    session->is_over = !done && done.failure().code == status::no_memory;
+    return done;
+  } catch (const std::bad_alloc&) {
+    session->is_over = true;
+    throw;
+  }
+}
 
 /// Row of an entity of the snapshot that a session is over.
 [[nodiscard]] inline result<std::uint32_t> row_of(const kaisched_session* session, kaisched_id id, entity_kind kind) {
@@ -128,7 +148,11 @@ struct kaisched_federation {
   kaisched::federation body;
   std::map<std::string, std::shared_ptr<kaisched_cluster>, std::less<>> clusters;  ///< of members in this process
   std::unique_ptr<kaisched::capi::output_table> queues;
+  bool is_over = false;  ///< a change of it failed half-way, for want of memory
 };
+
+inline kaisched::capi::named_pointer::named_pointer(const kaisched_federation* given, std::string_view called) noexcept
+    : pointer(given), name(called), is_over(given != nullptr && given->is_over) {}
 
 /// Immutable.
 struct kaisched_federated {

@@ -21,11 +21,12 @@ result<void> put(kaisched_session* session, kaisched_id pod, kaisched_id node, s
   if (!p) return p.failure();
   const result<node_row> n = row_of(session, node, entity_kind::node);
   if (!n) return n.failure();
-  session->tables.retire();
-  const result<bool> done = (session->body.*how)(*p, *n);
-  if (!done) return done.failure();
-  if (placed != nullptr) *placed = *done ? 1 : 0;
-  return {};
+  return change_statement(session, [&](kaisched::session& body) -> result<void> {
+    const result<bool> done = (body.*how)(*p, *n);
+    if (!done) return done.failure();
+    if (placed != nullptr) *placed = *done ? 1 : 0;
+    return {};
+  });
 }
 
 result<void> start(const kaisched_engine* engine, const kaisched_snapshot* snapshot, kaisched_session** out,
@@ -70,7 +71,7 @@ kaisched_status kaisched_session_run(kaisched_session* session, const char* acti
   return guard(err, KAISCHED_FN_SESSION_RUN, [&]() -> result<void> {
     if (auto r = require({{session, "session"}}); !r) return r;
     session->tables.retire();
-    return action != nullptr ? session->body.run(action) : session->body.run();
+    return action != nullptr ? session->body.try_run(action) : session->body.try_run();
   });
 }
 
@@ -119,7 +120,7 @@ kaisched_status kaisched_session_run_group(kaisched_session* session, const char
     const result<group_row> row = row_of(session, group, entity_kind::pod_group);
     if (!row) return row.failure();
     session->tables.retire();
-    return session->body.run(action, *row);
+    return session->body.try_run(action, *row);
   });
 }
 
@@ -202,8 +203,8 @@ kaisched_status kaisched_session_rollback(kaisched_session* session, const kaisc
                                           kaisched_error* err) noexcept {
   return guard(err, KAISCHED_FN_SESSION_ROLLBACK, [&]() -> result<void> {
     if (auto r = require({{session, "session"}, {to, "to"}}); !r) return r;
-    session->tables.retire();
-    return session->body.rollback({to->depth, to->statement});
+    return change_statement(session,
+                            [to](kaisched::session& body) { return body.rollback({to->depth, to->statement}); });
   });
 }
 
@@ -226,16 +227,14 @@ kaisched_status kaisched_session_evict(kaisched_session* session, kaisched_id po
     if (auto r = require({{session, "session"}}); !r) return r;
     const result<pod_row> row = row_of(session, pod, entity_kind::pod);
     if (!row) return row.failure();
-    session->tables.retire();
-    return session->body.evict(*row);
+    return change_statement(session, [&row](kaisched::session& body) { return body.evict(*row); });
   });
 }
 
 kaisched_status kaisched_session_commit(kaisched_session* session, kaisched_error* err) noexcept {
   return guard(err, KAISCHED_FN_SESSION_COMMIT, [&]() -> result<void> {
     if (auto r = require({{session, "session"}}); !r) return r;
-    session->tables.retire();
-    return session->body.commit();
+    return change_statement(session, [](kaisched::session& body) { return body.commit(); });
   });
 }
 

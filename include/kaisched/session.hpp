@@ -3,6 +3,7 @@
 /// A session: one run of actions over one snapshot.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -74,6 +75,12 @@ class session {
   result<void> run(std::string_view action, group_row group);
   /// Runs all actions that the options list, in order.
   result<void> run();
+  /// The same three, on a fork that the session becomes: where memory is missing (`std::bad_alloc`, or `no_memory`) it
+  /// stays as it was. Costs a fork. After the others a session from which `std::bad_alloc` has come can only be
+  /// destroyed.
+  result<void> try_run(std::string_view action);
+  result<void> try_run(std::string_view action, group_row group);
+  result<void> try_run();
 
   /// Asks the action that runs, and questions that try things out (`ask`, `remedies`, `victim`, `what_if`), to end:
   /// they fail with `cancelled`, what was being tried is undone, what is committed stays. Where no action runs the next
@@ -239,6 +246,7 @@ class session {
   struct impl;
   explicit session(std::unique_ptr<impl> body);
   result<void> run_for(std::string_view action, group_row group);
+  result<void> adopt_if_done(const std::function<result<void>(session&)>& run);
   result<void> add_evictions(group_row group, const remedy_limits& limits, remedy_report& to) const;
   static result<forecast> forecast_of(const engine_detail::trial_world& world, const session& opened, group_row group,
                                       const what_if_limits& limits);

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "actions/actions.hpp"
 #include "actions/runtime.hpp"
+#include "base/unwinding.hpp"
 #include "session/members.hpp"
 
 namespace kaisched::actions {
@@ -85,7 +87,12 @@ class course {
   }
   course(const course&) = delete;
   course& operator=(const course&) = delete;
-  ~course() {
+  ~course() noexcept(false) {
+    if (!unwinding_.is_under_way()) end();
+  }
+  /// It is now again, as for the statement. Objects whose destructors may not throw are ended in this way.
+  void end() {
+    if (std::exchange(is_over_, true)) return;
     c_.rollback(start_);
     c_.reservations.look_at_now();
   }
@@ -216,6 +223,8 @@ class course {
   core& c_;
   std::uint32_t start_;
   group_row apart_;
+  bool is_over_ = false;
+  base::unwinding unwinding_;
   std::vector<step> steps_;
   std::vector<std::uint32_t> depth_;  ///< of the statement before each step that has been carried out
   std::vector<std::int64_t> free_;    ///< by step; empty: not counted yet
@@ -244,26 +253,34 @@ bool timetable::is_to_wait(const candidate& one) const {
 result<void> timetable::make_more() {
   const bool all = made_.size() > promised_;
   std::optional<course> time;
-  while (has_more() && (all || made_.size() == promised_)) {
-    const candidate& one = waiting_[next_++];
-    if (!is_to_wait(one)) continue;
-    const group_row group = one.why.group;
-    const bool is_apart = work::count_pods(c_, group, &model::sub_counts::active_allocated) > 0;
-    if (is_apart || !time) {
-      time.reset();
-      time.emplace(c_, made_, is_apart ? group : no_row);
+  const auto make = [&]() -> result<void> {
+    while (has_more() && (all || made_.size() == promised_)) {
+      const candidate& one = waiting_[next_++];
+      if (!is_to_wait(one)) continue;
+      const group_row group = one.why.group;
+      const bool is_apart = work::count_pods(c_, group, &model::sub_counts::active_allocated) > 0;
+      if (is_apart || !time) {
+        if (time) time->end();
+        time.emplace(c_, made_, is_apart ? group : no_row);
+      }
+      const result<reservation> found = time->find(group);
+      if (!found) return found.failure();
+      const std::int64_t window = c_.options.backfill_window;
+      const bool is_near = window == 0 || (found->start != unset && found->start <= later_by(c_.now, window));
+      if (found->group != no_row && is_near) {
+        made_.push_back(*found);
+        time->add(*found);
+      }
+      if (is_apart) {
+        time->end();
+        time.reset();
+      }
     }
-    const result<reservation> found = time->find(group);
-    if (!found) return found.failure();
-    const std::int64_t window = c_.options.backfill_window;
-    const bool is_near = window == 0 || (found->start != unset && found->start <= later_by(c_.now, window));
-    if (found->group != no_row && is_near) {
-      made_.push_back(*found);
-      time->add(*found);
-    }
-    if (is_apart) time.reset();
-  }
-  return {};
+    return {};
+  };
+  result<void> done = make();
+  if (time) time->end();
+  return done;
 }
 
 result<reservation> timetable::promise(group_row group, std::int64_t deadline) {

@@ -447,7 +447,7 @@ class intake {
 
 result<std::vector<conflict>> cluster::assume(const session& decided) {
   try {
-    return impl_->assume(decided.impl_->core, *this);
+    return impl_->assume(*decided.impl_->core, *this);
   } catch (const std::bad_alloc&) {
     return error{status::no_memory, "out of memory; no decision was taken in", {}};
   }

@@ -234,8 +234,8 @@ std::string_view certificate_assumption_name(certificate_assumption a) noexcept 
 std::string_view certificate_kind_name(certificate_kind k) noexcept { return base::name_of_value(kind_names, k); }
 
 std::string session::text(const certificate& proof) const {
-  const language in = impl_->core.options.text_language;
-  const std::string text = proof_text(impl_->core, in, proof);
+  const language in = impl_->core->options.text_language;
+  const std::string text = proof_text(*impl_->core, in, proof);
   const wording* const assumed = said(assumptions, proof.assumption);
   return assumed == nullptr ? text : say(in, *assumed, 1, fmt::arg("said", text));
 }

@@ -271,7 +271,7 @@ class prover {
 }  // namespace
 
 result<certificate> session::certify(group_row group) const {
-  const core& c = impl_->core;
+  const core& c = *impl_->core;
   if (group >= c.state().group_slots || !c.state().groups[group].live)
     return error{status::argument, "there is no pod group in this row", {}};
   if (!c.log.empty()) return error{status::state, "the statement is open: commit or roll back before a proof", {}};

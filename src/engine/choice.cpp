@@ -150,7 +150,7 @@ class choice_teller {
 }  // namespace
 
 result<choice_account> session::choice(pod_row pod) const {
-  const core& c = impl_->core;
+  const core& c = *impl_->core;
   if (pod >= c.state().pod_slots || !c.state().pods[pod].live)
     return error{status::argument, "there is no pod in this row", {}};
   const auto status_now = static_cast<pod_status>(c.live.pod_state[pod]);

@@ -70,7 +70,7 @@ std::string_view choice_flip_kind_name(choice_flip_kind k) noexcept {
 }
 
 std::string session::text(const choice_account& why) const {
-  const work::core& c = impl_->core;
+  const work::core& c = *impl_->core;
   const language in = c.options.text_language;
   std::string differences;
   for (const score_difference& one : why.differences) {
@@ -97,7 +97,7 @@ std::string session::text(const choice_account& why) const {
 }
 
 std::string session::text(const choice_account& why, const choice_flip& one) const {
-  const work::core& c = impl_->core;
+  const work::core& c = *impl_->core;
   const bool nobody = one.what == choice_flip_kind::closed_node && one.node == no_row;
   return say(c.options.text_language, nobody ? closed_for_nobody : flip_sayings[static_cast<std::size_t>(one.what)], 1,
              fmt::arg("part", one.part), fmt::arg("node", engine_detail::name_of_node(c, one.node)),

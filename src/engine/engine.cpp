@@ -26,10 +26,20 @@ error unknown_name(std::string_view kind, std::string_view name, std::span<const
 
 }  // namespace
 
-struct engine::impl {
+namespace engine_detail {
+
+/// What an engine is made of.
+struct ingredients {
   policy_options options;
   work::part_list registry;
   std::shared_ptr<const device_catalog> catalog;
+};
+
+}  // namespace engine_detail
+
+using engine_detail::ingredients;
+
+struct engine::impl : ingredients {
   std::shared_ptr<executor> threads;
   /// Of these, for all sessions until one of them changes; or why no session can be opened.
   result<std::shared_ptr<const work::policy_setup>> setup = std::shared_ptr<const work::policy_setup>{};
@@ -41,16 +51,25 @@ struct engine::impl {
     return nullptr;
   }
 
-  void renew() { setup = made(); }
+  /// Of these from now on; where memory is missing all is as before.
+  void renew(ingredients fresh) {
+    auto made = setup_of(fresh);
+    static_cast<ingredients&>(*this) = std::move(fresh);
+    setup = std::move(made);
+  }
+  void renew() { setup = setup_of(*this); }
 
  private:
-  [[nodiscard]] result<std::shared_ptr<const work::policy_setup>> made() const {
-    auto all = std::make_shared<work::policy_setup>(work::policy_setup{options, {}, catalog});
+  [[nodiscard]] static result<std::shared_ptr<const work::policy_setup>> setup_of(const ingredients& of) {
+    const policy_options& options = of.options;
+    auto all = std::make_shared<work::policy_setup>(work::policy_setup{options, {}, of.catalog});
     for (const std::string& name : options.parts) {
-      const part_factory factory = find(name);
+      const auto known_part =
+          std::find_if(of.registry.begin(), of.registry.end(), [&](const auto& one) { return one.first == name; });
+      const part_factory factory = known_part == of.registry.end() ? nullptr : known_part->second;
       if (factory == nullptr) {
         std::vector<std::string_view> known;
-        for (const auto& [other, unused] : registry) known.emplace_back(other);
+        for (const auto& [other, unused] : of.registry) known.emplace_back(other);
         return unknown_name("part", name, known);
       }
       if (std::any_of(all->parts.begin(), all->parts.end(), [&](const auto& c) { return c.first == name; })) {
@@ -93,9 +112,10 @@ engine engine::clone() const {
 }
 
 result<void> engine::set(std::string_view option, std::string_view value) {
-  result<void> done = impl_->options.set(option, value);
-  if (done) impl_->renew();
-  return done;
+  ingredients fresh = *impl_;
+  if (auto done = fresh.options.set(option, value); !done) return done;
+  impl_->renew(std::move(fresh));
+  return {};
 }
 result<std::string> engine::get(std::string_view option) const { return impl_->options.get(option); }
 const policy_options& engine::options() const { return impl_->options; }
@@ -107,14 +127,16 @@ result<void> engine::register_part(std::string_view name, part_factory factory) 
   if (impl_->find(name) != nullptr) {
     return error{status::duplicate, "there is a part '" + std::string(name) + "' already", {}};
   }
-  impl_->registry.emplace_back(name, factory);
-  impl_->renew();
+  ingredients fresh = *impl_;
+  fresh.registry.emplace_back(name, factory);
+  impl_->renew(std::move(fresh));
   return {};
 }
 
 void engine::set_device_catalog(std::shared_ptr<const device_catalog> catalog) {
-  impl_->catalog = std::move(catalog);
-  impl_->renew();
+  ingredients fresh = *impl_;
+  fresh.catalog = std::move(catalog);
+  impl_->renew(std::move(fresh));
 }
 
 void engine::set_executor(std::shared_ptr<executor> threads) { impl_->threads = std::move(threads); }
@@ -128,9 +150,9 @@ std::vector<std::string> engine::part_names() const {
 result<session> engine::open(const snapshot& base, std::int64_t now) const {
   if (!impl_->setup) return impl_->setup.failure();
   auto body = std::make_unique<session::impl>(base, *impl_->setup, now);
-  body->core.threads = base::parallel(impl_->threads);
-  if (auto done = body->core.open(); !done) return done.failure();
-  actions::hold_nominated(body->core);
+  body->core->threads = base::parallel(impl_->threads);
+  if (auto done = body->core->open(); !done) return done.failure();
+  actions::hold_nominated(*body->core);
   return session(std::move(body));
 }
 

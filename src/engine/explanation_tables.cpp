@@ -234,7 +234,7 @@ void add_gap_row(schema_writer& to, const core& c, const optimality_gap& of, std
 }  // namespace
 
 table session::to_table(std::span<const group_row> groups, std::span<const remedy_report> reports) const {
-  const core& c = impl_->core;
+  const core& c = *impl_->core;
   schema_writer w(table_kind::remedy);
   for (std::size_t i = 0; i < std::min(groups.size(), reports.size()); ++i) {
     const remedy_report& found = reports[i];
@@ -251,7 +251,7 @@ table session::to_table(std::span<const group_row> groups, std::span<const remed
 }
 
 table session::to_table(const certificate& proof) const {
-  certificate_rows rows(impl_->core, proof, text(proof));
+  certificate_rows rows(*impl_->core, proof, text(proof));
   for (const domain_bound& one : proof.domains) rows.add(one.domain, one.bound);
   if (!proof.outside.empty()) rows.add(proof.outside);
   if (rows.size() == 0) rows.add({}, proof.bound);
@@ -259,7 +259,7 @@ table session::to_table(const certificate& proof) const {
 }
 
 table session::to_table(const choice_account& why) const {
-  const core& c = impl_->core;
+  const core& c = *impl_->core;
   schema_writer w(table_kind::choice);
   add_choice_row(w, c, why, {.what = "chosen", .node = why.chosen, .of_two = true, .first = true}, text(why));
   for (const score_difference& one : why.differences) {
@@ -281,7 +281,7 @@ table session::to_table(const choice_account& why) const {
 }
 
 table session::to_table(const victim_account& why) const {
-  const core& c = impl_->core;
+  const core& c = *impl_->core;
   const protected_outcome& then = why.if_protected;
   schema_writer w(table_kind::victim);
   for (const victim_rule rule : why.rules)
@@ -297,7 +297,7 @@ table session::to_table(const victim_account& why) const {
 }
 
 table session::to_table(std::span<const share_step> steps) const {
-  const core& c = impl_->core;
+  const core& c = *impl_->core;
   schema_writer w(table_kind::share_step);
   for (const share_step& one : steps) {
     w.put(col::share_step_queue, id_of_queue(c, one.queue).value);
@@ -345,7 +345,7 @@ table session::to_table(const what_if_report& of) const {
 }
 
 table session::to_table(std::span<const optimality_gap> all) const {
-  const core& c = impl_->core;
+  const core& c = *impl_->core;
   schema_writer w(table_kind::gap);
   std::uint32_t number = 0;
   for (const optimality_gap& one : all) {

@@ -385,7 +385,7 @@ class gap_finder {
 }  // namespace
 
 result<std::vector<optimality_gap>> session::gaps() const {
-  const core& c = impl_->core;
+  const core& c = *impl_->core;
   if (!c.log.empty()) return error{status::state, "the statement is open: commit or roll back before gaps", {}};
   return gap_finder(c).run();
 }

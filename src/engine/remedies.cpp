@@ -159,7 +159,7 @@ result<std::uint32_t> session::make_room(std::string_view action, group_row grou
                                          std::vector<decision>& made) const {
   session then = fork();
   then.impl_->follow(*impl_);
-  then.impl_->core.steps_left = steps;
+  then.impl_->core->steps_left = steps;
   if (auto done = then.run(action, group); !done) return done.failure();
   made = engine_detail::decided_since(decisions(), then.decisions());
   return engine_detail::places_of(made, group);
@@ -181,7 +181,7 @@ result<void> session::add_evictions(group_row group, const remedy_limits& limits
     remedy found{{}, *starts, made.front().action};
     for (const decision& d : made) {
       if (d.group == group || (d.kind != decision_kind::evict && d.kind != decision_kind::move)) continue;
-      const entity_id pod(entity_kind::pod, impl_->core.state().pods[d.pod].generation, d.pod);
+      const entity_id pod(entity_kind::pod, impl_->core->state().pods[d.pod].generation, d.pod);
       found.changes.push_back({change_kind::eviction, pod, no_row, 0, d.kind == decision_kind::move ? 1 : 0});
     }
     to.remedies.push_back(std::move(found));
@@ -191,7 +191,7 @@ result<void> session::add_evictions(group_row group, const remedy_limits& limits
 
 result<std::vector<remedy_report>> session::remedies(std::span<const group_row> groups,
                                                      const remedy_limits& limits) const {
-  const core& c = impl_->core;
+  const core& c = *impl_->core;
   for (const group_row group : groups) {
     if (group >= c.state().group_slots || !c.state().groups[group].live)
       return error{status::argument, "there is no pod group in this row", {}};

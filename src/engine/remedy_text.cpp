@@ -74,7 +74,7 @@ struct losses {
 std::string_view change_kind_name(change_kind k) noexcept { return base::name_of_value(change_names, k); }
 
 std::string session::text(const remedy& one) const {
-  const work::core& c = impl_->core;
+  const work::core& c = *impl_->core;
   const language in = c.options.text_language;
   const auto change_text = [&](const remedy_change& change) {
     const auto shown = [&](std::int64_t value, const std::string& text) {

@@ -37,7 +37,7 @@ session::~session() = default;
 result<void> session::run(std::string_view action) { return run_for(action, no_row); }
 
 result<void> session::run(std::string_view action, group_row group) {
-  const work::core& c = impl_->core;
+  const work::core& c = *impl_->core;
   if (group >= c.state().group_slots || !c.state().groups[group].live)
     return bad_row("there is no pod group in this row");
   return run_for(action, group);
@@ -61,7 +61,7 @@ std::int64_t searches_after(const work::core& c, std::string_view action) {
 
 /// no_row: for all groups.
 result<void> session::run_for(std::string_view action, group_row group) {
-  work::core& c = impl_->core;
+  work::core& c = *impl_->core;
   if (!c.log.empty()) return error{status::state, "the statement is open: commit or roll back before an action", {}};
   std::vector<std::string_view> names;
   for (const actions::action_entry& entry : actions::action_list()) {
@@ -103,16 +103,38 @@ result<void> session::run_for(std::string_view action, group_row group) {
 }
 
 result<void> session::run() {
-  const std::vector<std::string> actions = impl_->core.options.actions;
+  const std::vector<std::string> actions = impl_->core->options.actions;
   for (const std::string& action : actions) {
     if (auto done = run(action); !done) return done;
   }
-  actions::tell_lapsed(impl_->core);
+  actions::tell_lapsed(*impl_->core);
   return {};
 }
 
+result<void> session::adopt_if_done(const std::function<result<void>(session&)>& run) {
+  session trial = fork();
+  trial.impl_->follow(*impl_);
+  result<void> done = run(trial);
+  impl_->trials->forget();
+  if (!done && done.failure().code == status::no_memory) return done;
+  impl_->adopt(*trial.impl_);
+  impl_->core->cancel.forget();
+  return done;
+}
+
+result<void> session::try_run(std::string_view action) {
+  return adopt_if_done([action](session& trial) { return trial.run(action); });
+}
+result<void> session::try_run(std::string_view action, group_row group) {
+  return adopt_if_done([action, group](session& trial) { return trial.run(action, group); });
+}
+result<void> session::try_run() {
+  return adopt_if_done([](session& trial) { return trial.run(); });
+}
+
 void session::cancel() const noexcept {
-  impl_->core.cancel.ask();
+  const std::lock_guard lock(impl_->adopting);
+  impl_->core->cancel.ask();
   impl_->trials->ask();
 }
 
@@ -121,11 +143,11 @@ session session::fork() const { return session(std::make_unique<impl>(*impl_)); 
 result<std::vector<what_if_answer>> session::ask(std::string_view action, std::span<const group_row> groups) const {
   std::vector<what_if_answer> answers(groups.size());
   std::vector<result<void>> outcomes(groups.size());
-  impl_->core.threads.ranges(groups.size(), 1, [&](std::size_t first, std::size_t last) {
+  impl_->core->threads.ranges(groups.size(), 1, [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
       session alone = fork();
       alone.impl_->follow(*impl_);
-      alone.impl_->core.threads = {};  // whose pieces would call the executor from within itself
+      alone.impl_->core->threads = {};  // whose pieces would call the executor from within itself
       answers[i].group = groups[i];
       outcomes[i] = alone.run(action, groups[i]);
       answers[i].decisions = engine_detail::decided_since(decisions(), alone.decisions());
@@ -138,29 +160,29 @@ result<std::vector<what_if_answer>> session::ask(std::string_view action, std::s
 }
 
 result<std::vector<group_row>> session::line() const {
-  if (impl_->core.depth() != 0) return error{status::state, "the statement is open: commit it or roll it back", {}};
-  const std::vector<std::string>& acts = impl_->core.options.actions;
+  if (impl_->core->depth() != 0) return error{status::state, "the statement is open: commit it or roll it back", {}};
+  const std::vector<std::string>& acts = impl_->core->options.actions;
   if (std::ranges::find(acts, "allocate") == acts.end()) {
     return error{status::state, "action 'allocate' is not among the actions of these options: there is no line", {}};
   }
   session trial = fork();
-  trial.impl_->core.prepare_classes();
-  return actions::allocation_order(trial.impl_->core);
+  trial.impl_->core->prepare_classes();
+  return actions::allocation_order(*trial.impl_->core);
 }
 
-checkpoint session::mark() const { return {impl_->core.depth(), impl_->core.commits}; }
+checkpoint session::mark() const { return {impl_->core->depth(), impl_->core->commits}; }
 
 result<void> session::rollback(checkpoint to) {
-  if (to.statement != impl_->core.commits)
+  if (to.statement != impl_->core->commits)
     return error{status::state, "the checkpoint belongs to a statement that was committed", {}};
-  if (to.depth > impl_->core.depth())
+  if (to.depth > impl_->core->depth())
     return error{status::state, "the checkpoint lies beyond the end of the statement", {}};
-  impl_->core.rollback(to.depth);
+  impl_->core->rollback(to.depth);
   return {};
 }
 
 result<bool> session::allocate(pod_row pod, node_row node) {
-  work::core& c = impl_->core;
+  work::core& c = *impl_->core;
   if (auto done = check_pod(c, pod); !done) return done.failure();
   if (auto done = check_node(c, node); !done) return done.failure();
   if (static_cast<pod_status>(c.live.pod_state[pod]) != pod_status::pending) {
@@ -173,7 +195,7 @@ result<bool> session::allocate(pod_row pod, node_row node) {
 }
 
 result<bool> session::pipeline(pod_row pod, node_row node) {
-  work::core& c = impl_->core;
+  work::core& c = *impl_->core;
   if (auto done = check_pod(c, pod); !done) return done.failure();
   if (auto done = check_node(c, node); !done) return done.failure();
   const auto status_now = static_cast<pod_status>(c.live.pod_state[pod]);
@@ -196,7 +218,7 @@ result<bool> session::pipeline(pod_row pod, node_row node) {
 }
 
 result<void> session::evict(pod_row pod) {
-  work::core& c = impl_->core;
+  work::core& c = *impl_->core;
   if (auto done = check_pod(c, pod); !done) return done.failure();
   const auto status_now = static_cast<pod_status>(c.live.pod_state[pod]);
   if (!model::is_in(status_now, model::active_allocated) || c.live.pod_node[pod] == no_row) {
@@ -227,9 +249,9 @@ result<void> session::evict(pod_row pod) {
 }
 
 result<void> session::commit() {
-  impl_->core.commit();
-  impl_->core.settle_decisions();
-  return impl_->core.verify();
+  impl_->core->commit();
+  impl_->core->settle_decisions();
+  return impl_->core->verify();
 }
 
 std::vector<decision> engine_detail::decided_since(std::span<const decision> before, std::span<const decision> now) {
@@ -254,22 +276,22 @@ std::vector<decision> engine_detail::decided_since(std::span<const decision> bef
   return made;
 }
 
-std::span<const decision> session::decisions() const { return impl_->core.decisions; }
+std::span<const decision> session::decisions() const { return impl_->core->decisions; }
 
 std::vector<reason> session::reasons() const {
-  return engine_detail::reasons_of(impl_->core, engine_detail::waiting_groups(impl_->core));
+  return engine_detail::reasons_of(*impl_->core, engine_detail::waiting_groups(*impl_->core));
 }
 
 std::vector<reason> session::reasons(std::span<const group_row> groups) const {
   std::vector<decision> waiting(groups.size());
   for (std::size_t i = 0; i < groups.size(); ++i) waiting[i].group = groups[i];
-  return engine_detail::reasons_of(impl_->core, waiting);
+  return engine_detail::reasons_of(*impl_->core, waiting);
 }
 
-std::string_view session::refusing_plugin(group_row group) const { return impl_->core.refusing_plugin(group); }
+std::string_view session::refusing_plugin(group_row group) const { return impl_->core->refusing_plugin(group); }
 
 std::uint64_t session::withdrawn_starts() const {
-  const work::core& c = impl_->core;
+  const work::core& c = *impl_->core;
   if (c.decides_net()) return c.withdrawn_starts;
   std::uint64_t count = 0;
   std::set<pod_row> started;
@@ -281,30 +303,30 @@ std::uint64_t session::withdrawn_starts() const {
 }
 
 result<candidate_table> session::candidates(pod_row pod) const {
-  if (auto done = check_pod(impl_->core, pod); !done) return done.failure();
-  return engine_detail::candidates_of(impl_->core, pod);
+  if (auto done = check_pod(*impl_->core, pod); !done) return done.failure();
+  return engine_detail::candidates_of(*impl_->core, pod);
 }
 
 result<table> session::to_table(table_kind kind) const {
-  const std::vector<decision> waiting = engine_detail::waiting_groups(impl_->core);
-  return engine_detail::output_table(impl_->core, impl_->core.decisions, waiting, kind);
+  const std::vector<decision> waiting = engine_detail::waiting_groups(*impl_->core);
+  return engine_detail::output_table(*impl_->core, impl_->core->decisions, waiting, kind);
 }
 
 result<table> session::to_table(std::span<const decision> made) const {
-  return engine_detail::output_table(impl_->core, made, {}, table_kind::decision);
+  return engine_detail::output_table(*impl_->core, made, {}, table_kind::decision);
 }
 
-table session::to_table(const candidate_table& all) const { return engine_detail::candidate_rows(impl_->core, all); }
+table session::to_table(const candidate_table& all) const { return engine_detail::candidate_rows(*impl_->core, all); }
 
-std::string session::digest() const { return engine_detail::decision_digest(impl_->core, impl_->core.decisions); }
+std::string session::digest() const { return engine_detail::decision_digest(*impl_->core, impl_->core->decisions); }
 std::span<const action_statistics> session::statistics() const {
-  return std::span(impl_->core.statistics).subspan(1);  // the first entry counts what the host does between actions
+  return std::span(impl_->core->statistics).subspan(1);  // the first entry counts what the host does between actions
 }
-std::span<const eviction_attempt> session::attempts() const { return impl_->core.attempts; }
-session_view session::view() const { return impl_->core.view(); }
-const snapshot& session::base() const { return impl_->core.base; }
-std::string session::text(const reason& why) const { return engine_detail::reason_text(impl_->core, why); }
-result<void> session::check() const { return impl_->core.check(); }
-std::string session::state_digest() const { return impl_->core.state_digest(); }
+std::span<const eviction_attempt> session::attempts() const { return impl_->core->attempts; }
+session_view session::view() const { return impl_->core->view(); }
+const snapshot& session::base() const { return impl_->core->base; }
+std::string session::text(const reason& why) const { return engine_detail::reason_text(*impl_->core, why); }
+result<void> session::check() const { return impl_->core->check(); }
+std::string session::state_digest() const { return impl_->core->state_digest(); }
 
 }  // namespace kaisched

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -23,20 +24,29 @@ struct kept_world {
 
 struct session::impl {
   impl(const snapshot& base, std::shared_ptr<const work::policy_setup> setup, std::int64_t now)
-      : core(base, std::move(setup), now) {}
+      : core(std::make_unique<work::core>(base, std::move(setup), now)) {}
   /// A fork has trials of its own; that of a trial belongs to the same session as the trial.
-  impl(const impl& other) : core(other.core), worlds(other.worlds), above(other.above) {
-    if (above != nullptr) above->add(core.cancel);
+  impl(const impl& other) : core(std::make_unique<work::core>(*other.core)), worlds(other.worlds), above(other.above) {
+    if (above != nullptr) above->add(core->cancel);
   }
   impl& operator=(const impl&) = delete;
   ~impl() {
-    if (above != nullptr) above->remove(core.cancel);
+    if (above != nullptr) above->remove(core->cancel);
   }
   /// This is a trial of another session, or of the one that the other is a trial of: it ends with it.
   void follow(const impl& other) {
-    if (above != nullptr) above->remove(core.cancel);
+    if (above != nullptr) above->remove(core->cancel);
     above = other.above != nullptr ? other.above : other.trials;
-    above->add(core.cancel);
+    above->add(core->cancel);
+  }
+
+  /// This goes on with what a trial of it has done.
+  void adopt(impl& trial) noexcept {
+    trial.above->remove(trial.core->cancel);
+    const std::lock_guard lock(adopting);
+    if (above != nullptr) above->replace(core->cancel, trial.core->cancel);
+    core.swap(trial.core);
+    trial.above = nullptr;
   }
 
   /// What an earlier question has left, or a new one. Errors: those of `trial_world::of`.
@@ -44,7 +54,8 @@ struct session::impl {
   /// For the next question, unless so many have been asked that the names they tried have to go.
   void put_world(std::unique_ptr<kept_world> kept, std::size_t questions);
 
-  work::core core;
+  std::mutex adopting;  ///< while another thread cancels
+  std::unique_ptr<work::core> core;
   base::shelf<kept_world> worlds;  ///< for the next question
   /// Trials of this session, and those that it is one of.
   std::shared_ptr<engine_detail::trial_sessions> trials = std::make_shared<engine_detail::trial_sessions>();

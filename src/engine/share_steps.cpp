@@ -7,7 +7,7 @@
 namespace kaisched {
 
 result<std::vector<share_step>> session::share_steps(queue_row queue) const {
-  const work::core& c = impl_->core;
+  const work::core& c = *impl_->core;
   const std::vector<model::queue_info>& queues = *c.state().queues;
   if (queue >= queues.size() || !queues[queue].live)
     return error{status::argument, "there is no queue in this row", {}};

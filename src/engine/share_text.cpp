@@ -70,7 +70,7 @@ share_saying saying_of(const share_step& one) {
 std::string_view share_step_kind_name(share_step_kind k) noexcept { return base::name_of_value(share_step_names, k); }
 
 std::string session::text(const share_step& one) const {
-  const work::core& c = impl_->core;
+  const work::core& c = *impl_->core;
   const auto name = [&](queue_row q) { return q == no_row ? std::string_view{} : base().queue_name(q); };
   const auto amount = [&](std::int64_t value) { return engine_detail::amount_text(c, one.dim, value); };
   return say(c.options.text_language, share_sayings[static_cast<std::size_t>(saying_of(one))], 1,

@@ -22,6 +22,10 @@ class trial_sessions {
     const std::lock_guard lock(mutex_);
     if (const auto found = std::find(all_.begin(), all_.end(), &one); found != all_.end()) all_.erase(found);
   }
+  void replace(const base::cancel_flag& one, const base::cancel_flag& by) noexcept {
+    const std::lock_guard lock(mutex_);
+    std::replace(all_.begin(), all_.end(), &one, &by);
+  }
   /// Those that are there, and those that come until it is forgotten.
   void ask() noexcept {
     const std::lock_guard lock(mutex_);

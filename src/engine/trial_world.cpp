@@ -8,7 +8,7 @@
 namespace kaisched::engine_detail {
 
 result<trial_world> trial_world::of(const session& decided) {
-  if (!decided.impl_->core.log.empty())
+  if (!decided.impl_->core->log.empty())
     return error{status::state, "the statement is open: commit it or roll it back", {}};
   cluster world(decided.base());
   if (auto done = world.assume(decided); !done) return done.failure();
@@ -16,17 +16,17 @@ result<trial_world> trial_world::of(const session& decided) {
 }
 
 result<session> trial_world::open(const snapshot& over, std::int64_t now) const {
-  session opened(std::make_unique<session::impl>(over, decided_->core.setup, now));
+  session opened(std::make_unique<session::impl>(over, decided_->core->setup, now));
   opened.impl_->follow(*decided_);
-  if (auto done = opened.impl_->core.open(); !done) return done.failure();
-  actions::hold_nominated(opened.impl_->core);
+  if (auto done = opened.impl_->core->open(); !done) return done.failure();
+  actions::hold_nominated(*opened.impl_->core);
   return opened;
 }
 
 result<trial> trial_world::start(std::span<const table> delta, group_row group) {
   const result<snapshot> over = world_.preview(delta);
   if (!over) return trial{};
-  result<session> then = open(*over, decided_->core.now);
+  result<session> then = open(*over, decided_->core->now);
   if (!then) return then.failure();
   if (auto done = then->run("allocate", group); !done) return done.failure();
   trial made;
@@ -41,7 +41,7 @@ std::vector<reason> trial_world::reasons_in(const session& then, group_row group
   decision waits;
   waits.kind = decision_kind::unschedulable;
   waits.group = group;
-  return reasons_of(then.impl_->core, std::span(&waits, 1));
+  return reasons_of(*then.impl_->core, std::span(&waits, 1));
 }
 
 std::uint32_t places_of(std::span<const decision> made, group_row group) {
@@ -56,10 +56,10 @@ namespace kaisched {
 
 result<std::unique_ptr<kept_world>> session::impl::take_world(const session& self) {
   std::unique_ptr<kept_world> kept = worlds.take();
-  if (kept != nullptr && kept->changes == core.changes()) return kept;
+  if (kept != nullptr && kept->changes == core->changes()) return kept;
   result<engine_detail::trial_world> made = engine_detail::trial_world::of(self);
   if (!made) return made.failure();
-  kept = std::make_unique<kept_world>(kept_world{std::move(made).value(), {}, core.changes()});
+  kept = std::make_unique<kept_world>(kept_world{std::move(made).value(), {}, core->changes()});
   kept->now = kept->world.world().take_snapshot();
   return kept;
 }

@@ -227,7 +227,7 @@ const decision* departure_of(const core& c, pod_row pod) {
 }  // namespace
 
 result<victim_account> session::victim(pod_row pod) const {
-  const core& c = impl_->core;
+  const core& c = *impl_->core;
   if (pod >= c.state().pod_slots || !c.state().pods[pod].live)
     return error{status::argument, "there is no pod in this row", {}};
   const decision* const left = departure_of(c, pod);
@@ -263,8 +263,8 @@ result<victim_account> session::victim(pod_row pod) const {
       "protected", [group = account.group](const policy_options&) { return std::make_unique<protecting_part>(group); });
   auto body = std::make_unique<impl>(c.base, std::move(setup), c.now);
   body->follow(*impl_);
-  if (auto done = body->core.open(); !done) return done.failure();
-  engine_detail::replay_commits(body->core, c, left->commit);
+  if (auto done = body->core->open(); !done) return done.failure();
+  engine_detail::replay_commits(*body->core, c, left->commit);
   session then(std::move(body));
   const std::vector<decision> before_it(then.decisions().begin(), then.decisions().end());
   const std::size_t attempts = then.attempts().size();
@@ -282,7 +282,7 @@ result<victim_account> session::victim(pod_row pod) const {
 }
 
 result<std::vector<passed_over>> session::passes(group_row group, std::size_t most) const {
-  const core& c = impl_->core;
+  const core& c = *impl_->core;
   if (group >= c.state().group_slots || !c.state().groups[group].live)
     return error{status::argument, "there is no pod group in this row", {}};
   std::vector<passed_over> all;

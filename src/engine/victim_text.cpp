@@ -177,18 +177,18 @@ std::string_view spared_reason_name(spared_reason r) noexcept { return base::nam
 
 std::string session::text(const victim_account& why, victim_rule rule) const {
   const queue_row queue = view().group_queue(why.group);
-  return say(impl_->core.options.text_language, victim_sayings[static_cast<std::size_t>(rule)], 1,
+  return say(impl_->core->options.text_language, victim_sayings[static_cast<std::size_t>(rule)], 1,
              fmt::arg("queue", queue == no_row ? std::string_view{} : base().queue_name(queue)),
              fmt::arg("reservation", why.reservation));
 }
 
 std::string session::text(spared_reason why) const {
-  return say(impl_->core.options.text_language, spared_sayings[static_cast<std::size_t>(why)], 1);
+  return say(impl_->core->options.text_language, spared_sayings[static_cast<std::size_t>(why)], 1);
 }
 
 std::string session::text(const victim_account& why, const protected_outcome& outcome) const {
   if (!outcome.tried || why.placed.empty()) return {};
-  const language in = impl_->core.options.text_language;
+  const language in = impl_->core->options.text_language;
   std::string victims;
   for (const group_pods& one : outcome.victims) {
     const std::string said =
@@ -206,7 +206,7 @@ std::string session::text(const victim_account& why, const protected_outcome& ou
 }
 
 std::string session::text(const eviction_attempt& one) const {
-  const language in = impl_->core.options.text_language;
+  const language in = impl_->core->options.text_language;
   const queue_row queue = view().group_queue(one.group);
   const attempt_saying saying = attempt_saying_of(one, view().group_preemptible(one.group));
   std::string spared = one.spared ? say(in, spared_by_runtime, 1) : std::string();

@@ -190,7 +190,7 @@ std::string_view start_knowledge_name(start_knowledge k) noexcept {
 /// One group of a cluster that has it; `opened` is a session over that cluster.
 result<forecast> session::forecast_of(const engine_detail::trial_world& world, const session& opened, group_row group,
                                       const what_if_limits& limits) {
-  const work::core& c = opened.impl_->core;
+  const work::core& c = *opened.impl_->core;
   forecast made;
   made.group = group;
   if (work::count_pods(c, group, &model::sub_counts::pending) == 0) return made;
@@ -257,7 +257,7 @@ std::vector<std::string> groups_asked_about(std::span<const table_view> change,
 
 result<what_if_report> session::what_if(std::span<const table_view> change, std::span<const std::string_view> groups,
                                         const what_if_limits& limits) const {
-  if (!impl_->core.log.empty()) return error{status::state, "the statement is open: commit it or roll it back", {}};
+  if (!impl_->core->log.empty()) return error{status::state, "the statement is open: commit it or roll it back", {}};
   result<std::unique_ptr<kept_world>> taken = impl_->take_world(*this);
   if (!taken) return taken.failure();
   std::unique_ptr<kept_world> kept = std::move(taken).value();
@@ -267,7 +267,7 @@ result<what_if_report> session::what_if(std::span<const table_view> change, std:
     const std::vector<std::string> names = groups_asked_about(change, groups);
     if (names.empty()) return error{status::argument, "no pod group is named, and the change adds none", {}};
     what_if_report report{*over, {}};
-    const result<session> opened = world.open(report.over, impl_->core.now);
+    const result<session> opened = world.open(report.over, impl_->core->now);
     if (!opened) return opened.failure();
     for (const std::string& name : names) {
       const result<group_row> group = find_group(world.world(), report.over.state(), name);

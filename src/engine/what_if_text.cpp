@@ -49,8 +49,8 @@ std::string duration_text(std::int64_t nanoseconds) {
 }  // namespace
 
 std::string session::text(const what_if_report& of, const forecast& one) const {
-  const language in = impl_->core.options.text_language;
-  const std::int64_t now = impl_->core.now;
+  const language in = impl_->core->options.text_language;
+  const std::int64_t now = impl_->core->now;
   const auto after = [&](const std::string& before, const std::string& said) {
     return before.empty() ? said : say(in, next_sentence, 1, fmt::arg("before", before), fmt::arg("said", said));
   };

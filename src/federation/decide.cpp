@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <new>
 #include <utility>
 
 #include "federation/federation_impl.hpp"
@@ -58,7 +59,9 @@ class decision_run {
   }
 
  private:
+  /// Memory that is missing is no fault of the member.
   void fail(member& one, error why) {
+    if (why.code == status::no_memory) throw std::bad_alloc();
     one.failed = true;
     made_.failures.push_back({one.about.name, std::move(why)});
   }

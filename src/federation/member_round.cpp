@@ -1,5 +1,6 @@
 // One member decides about what was sent to it.
 #include <algorithm>
+#include <new>
 
 #include "federation/federation_impl.hpp"
 
@@ -14,12 +15,15 @@ void add_groups(member& at, std::span<const sent_group> sent, member_round& to) 
     if (!one.is_there) rows.push_back(&one.what->rows);
   }
   if (rows.empty()) return;
-  if (at.state->apply(gather(rows, at.dimension))) return;
+  result<void> all = at.state->apply(gather(rows, at.dimension));
+  if (all) return;
+  if (all.failure().code == status::no_memory) throw std::bad_alloc();
   for (std::size_t i = 0; i < sent.size(); ++i) {
     if (sent[i].is_there) continue;
     const group_rows* const alone = &sent[i].what->rows;
-    if (auto done = at.state->apply(gather(std::span(&alone, 1), at.dimension)); !done)
-      to.wrong[i] = done.failure().message;
+    const result<void> done = at.state->apply(gather(std::span(&alone, 1), at.dimension));
+    if (!done && done.failure().code == status::no_memory) throw std::bad_alloc();
+    if (!done) to.wrong[i] = done.failure().message;
   }
 }
 

@@ -337,7 +337,7 @@ assumptions::step assumptions::take(const cluster_state& s, const name_maps& nam
   searched_rows searched;
   for (const auto& [group, bits] : what.searched) searched.add(s.group_names[group], bits);
   keep(made.tables, searched.take());
-  return made;
+  return complete(std::move(made));
 }
 
 assumptions::step assumptions::follow_host(const cluster_state& s) const {
@@ -353,7 +353,7 @@ assumptions::step assumptions::follow_host(const cluster_state& s) const {
   }
   close_groups(s, made);
   keep(made.tables, rows.removed.take());
-  return made;
+  return complete(std::move(made));
 }
 
 /// Groups on which nothing is open any more get their times back if nothing happened.
@@ -445,6 +445,11 @@ assumptions::step assumptions::report(const cluster_state& s, const name_maps& n
   keep(made.tables, rows.nominated.take());
   keep(made.tables, claims.take());
   close_groups(s, made);
+  return complete(std::move(made));
+}
+
+assumptions::step assumptions::complete(step made) const {
+  made.open_commits.reserve(open_.size() + made.open.size());
   return made;
 }
 
@@ -459,6 +464,7 @@ void assumptions::finish(step done, const cluster_state& s, const name_maps& nam
     if (slot != base::name_map::none) e.stand_in_pod = id_of_pod(s, slot);
   }
   for (const entity_id pod : done.closed) open_.erase(pod);  // before the new ones: a pod may be decided on again
+  if (!done.open.empty() || !done.nominations.empty()) ++taken_;
   renew(open_, done.open);
   renew(groups_, done.groups);
   new_claims_.merge(done.new_claims);
@@ -469,11 +475,11 @@ void assumptions::finish(step done, const cluster_state& s, const name_maps& nam
     if (const auto at = new_claims_.find(claim); at != new_claims_.end()) new_claims_.erase(at);
   }
   for (const commit_number commit : done.ended_nominations) nominations_.erase(commit);
-  if (!done.open.empty() || !done.nominations.empty()) ++taken_;
   nominations_.merge(done.nominations);
-  std::set<commit_number> open;
-  for (const auto& [pod, e] : open_) open.insert(e.commit);
-  std::erase_if(nominations_, [&](const auto& one) { return !open.contains(one.first); });
+  std::vector<commit_number>& open = done.open_commits;
+  for (const auto& [pod, e] : open_) open.push_back(e.commit);
+  std::sort(open.begin(), open.end());
+  std::erase_if(nominations_, [&](const auto& one) { return !std::binary_search(open.begin(), open.end(), one.first); });
   stand_ins_ = static_cast<std::size_t>(
       std::count_if(open_.begin(), open_.end(), [](const auto& one) { return !one.second.stand_in.empty(); }));
 }

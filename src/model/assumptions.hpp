@@ -91,6 +91,7 @@ class assumptions {
   void finish(step done, const cluster_state& s, const name_maps& names) noexcept;
 
  private:
+  [[nodiscard]] step complete(step made) const;
   /// Of one commit that was taken in.
   using commit_number = std::uint64_t;
   /// A place that is kept because of a commit: if what leaves for it stays, it is kept no more.
@@ -145,6 +146,7 @@ struct assumptions::step {
   std::vector<commit_number> ended_nominations;
   std::map<std::string, std::string, std::less<>> new_claims;
   std::vector<std::string> closed_claims;
+  std::vector<commit_number> open_commits;  ///< empty, with room for all that can be open: `finish` asks for no memory
 };
 
 }  // namespace kaisched::model

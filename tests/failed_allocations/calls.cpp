@@ -86,15 +86,19 @@ class cluster_tables {
     for (std::size_t t = 0; t < times; ++t) {
       const std::string number = std::to_string(t);
       const auto on = [t](std::size_t i) { return node_name(3 * t + i); };
-      groups.push_back({"runs-left-" + number, "left", 1, 50, 1'000, {on(0), on(0), on(1), on(1), on(2)}});
+      groups.push_back(
+          {"runs-left-" + number, "left", 1, 50, 1'000, {on(0), on(0), on(0), on(1), on(1), on(1), on(2), on(2)}});
       groups.push_back({"runs-right-" + number, "right", 2, 50, 1'000, {on(0), on(2)}});
-      groups.push_back({"shares-" + number, "left", 1, 50, 500, {on(2)}});
-      groups.push_back({"wants-" + number, "right", 1, 50, 3'000, {""}});
+      groups.push_back({"shares-" + number, "left", 1, 50, 500, {""}});
+      groups.push_back({"wants-" + number, "right", 1, 50, 2'000, {""}});
+      groups.push_back({"fragment-" + number, "right", 1, 70, 2'000, {""}});
       groups.push_back({"urgent-" + number, "left", 2, 90, 1'000, {"", ""}});
       groups.push_back({"gang-" + number, "right", 2, 60, 1'000, {"", ""}});
       groups.push_back({"too-large-" + number, "left", 1, 50, 9'000, {""}});
     }
     add_groups(groups);
+    std::erase_if(groups, [](const group_row& one) { return !one.nodes.front().empty(); });
+    line_ = std::unique_ptr<cluster_tables>(new cluster_tables(groups));
   }
 
   /// Queues, nodes, groups and pods.
@@ -102,9 +106,13 @@ class cluster_tables {
     return {queues_->get(), nodes_->get(), groups_->get(), pods_->get()};
   }
   [[nodiscard]] std::vector<const kaisched_table*> site() { return {queues_->get(), nodes_->get()}; }
-  [[nodiscard]] std::vector<const kaisched_table*> line() { return {queues_->get(), groups_->get(), pods_->get()}; }
+  /// The same without what is on nodes.
+  [[nodiscard]] std::vector<const kaisched_table*> line() {
+    return {queues_->get(), line_->groups_->get(), line_->pods_->get()};
+  }
 
  private:
+  explicit cluster_tables(const std::vector<group_row>& groups) { add_groups(groups); }
   void add_groups(const std::vector<group_row>& groups) {
     std::vector<std::string> names;
     std::vector<std::string> queues;
@@ -145,6 +153,7 @@ class cluster_tables {
   std::optional<rows> nodes_;
   std::optional<rows> groups_;
   std::optional<rows> pods_;
+  std::unique_ptr<cluster_tables> line_;
 };
 
 // ---- what can be seen ----------------------------------------------------------------------------------------------
@@ -423,6 +432,22 @@ class maker {
     }
     return all;
   }
+  /// A pod that the session evicts or moves.
+  [[nodiscard]] static kaisched_id pod_that_leaves(const maker& has) {
+    handles one;
+    has.session(one);
+    const kaisched_table* decisions = nullptr;
+    MUST(kaisched_session_table, one.session, KAISCHED_TABLE_DECISION, &decisions);
+    const auto* pods =
+        static_cast<const kaisched_id*>(kaisched_table_column(decisions, KAISCHED_DECISION_COL_POD)->data);
+    const auto* kinds =
+        static_cast<const std::uint8_t*>(kaisched_table_column(decisions, KAISCHED_DECISION_COL_KIND)->data);
+    for (std::uint64_t row = 0; row < decisions->rows; ++row) {
+      if (kinds[row] == KAISCHED_DECISION_EVICT || kinds[row] == KAISCHED_DECISION_MOVE) return pods[row];
+    }
+    std::printf("the session takes no pod away\n");
+    std::exit(2);
+  }
   [[nodiscard]] cluster_tables& tables() const { return tables_; }
 
  private:
@@ -631,9 +656,9 @@ std::vector<call> calls(size_of_cluster how_large) {
     urgent = find(KAISCHED_KIND_POD_GROUP, "urgent-0");
     large = find(KAISCHED_KIND_POD_GROUP, "too-large-0");
     groups = {urgent, large};
-    waiting_pod = find(KAISCHED_KIND_POD, "too-large-0-pod-13");
+    waiting_pod = find(KAISCHED_KIND_POD, "too-large-0-pod-17");
     running_pod = find(KAISCHED_KIND_POD, "runs-left-0-pod-0");
-    placed_pod = find(KAISCHED_KIND_POD, "urgent-0-pod-9");
+    placed_pod = find(KAISCHED_KIND_POD, "urgent-0-pod-13");
     right = find(KAISCHED_KIND_QUEUE, "right");
     first_node = find(KAISCHED_KIND_NODE, node_name(1).c_str());
   }
@@ -666,7 +691,7 @@ std::vector<call> calls(size_of_cluster how_large) {
     return status == KAISCHED_OK ? kaisched_session_rollback(h.session, &to, &e) : status;
   });
   for (const std::uint32_t kind : {KAISCHED_TABLE_DECISION, KAISCHED_TABLE_REASON, KAISCHED_TABLE_QUEUE_SHARE,
-                                   KAISCHED_TABLE_ATTEMPT, KAISCHED_TABLE_POD, KAISCHED_TABLE_POD_GROUP}) {
+                                   KAISCHED_TABLE_ATTEMPT, KAISCHED_TABLE_POD_GROUP}) {
     all.push_back({where + "session_table " + std::to_string(kind), session, [kind](handles& h, kaisched_error& e) {
                      return kaisched_session_table(h.session, kind, &h.table, &e);
                    }});
@@ -688,8 +713,8 @@ std::vector<call> calls(size_of_cluster how_large) {
   add("session_choice", session, [placed_pod](handles& h, kaisched_error& e) {
     return kaisched_session_choice(h.session, placed_pod, &h.answers, &e);
   });
-  add("session_victim", session, [running_pod](handles& h, kaisched_error& e) {
-    return kaisched_session_victim(h.session, running_pod, &h.answers, &e);
+  add("session_victim", session, [lost = maker::pod_that_leaves(*has)](handles& h, kaisched_error& e) {
+    return kaisched_session_victim(h.session, lost, &h.answers, &e);
   });
   add("session_share_steps", session, [right](handles& h, kaisched_error& e) {
     return kaisched_session_share_steps(h.session, right, &h.answers, &e);
@@ -822,9 +847,12 @@ std::vector<call> calls(size_of_cluster how_large) {
   const auto staging = [](handles& h) {
     MUST(kaisched_staging_create, KAISCHED_TABLE_POD, KAISCHED_OP_ADD, 2, &h.staging);
   };
-  add("staging_text", staging, [](handles& h, kaisched_error& e) {
-    return kaisched_staging_text(h.staging, KAISCHED_POD_COL_NAME, "a-name-that-is-long-enough", 26, &e);
-  });
+  add(
+      "staging_text",
+      [](handles& h) { MUST(kaisched_staging_create, KAISCHED_TABLE_POD, KAISCHED_OP_ADD, 1, &h.staging); },
+      [](handles& h, kaisched_error& e) {
+        return kaisched_staging_text(h.staging, KAISCHED_POD_COL_NAME, "a-name-that-is-long-enough", 26, &e);
+      });
   add("staging_numbers", staging, [](handles& h, kaisched_error& e) {
     void* values = nullptr;
     return kaisched_staging_numbers(h.staging, KAISCHED_POD_COL_REQUEST, KAISCHED_TYPE_I64, 3, &values, &e);
@@ -837,6 +865,12 @@ std::vector<call> calls(size_of_cluster how_large) {
           MUST(kaisched_staging_text, h.staging, KAISCHED_POD_COL_NAME, "a-name-that-is-long", 19);
       },
       [](handles& h, kaisched_error& e) { return kaisched_staging_table(h.staging, &h.table, &e); });
+  for (call& one : all) {
+    for (const char* name :
+         {"session_allocate", "session_pipeline", "session_evict", "session_commit", "session_rollback",
+          "federation_submit", "federation_queues", "federation_decide", "federation_withdraw"})
+      one.may_end_handle = one.may_end_handle || one.name == where + name;
+  }
   return all;
 }
 

@@ -56,6 +56,8 @@ struct call {
   std::function<void(handles&)> prepare;
   /// May allocate nothing beside what the library does.
   std::function<kaisched_status(handles&, kaisched_error&)> make;
+  /// Changes the statement of a session, or a federation, which can only be given back where that fails half-way.
+  bool may_end_handle = false;
 };
 
 /// Nodes, and what runs and waits on them.

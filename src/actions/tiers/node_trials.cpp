@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/unwinding.hpp"
+
 namespace kaisched::actions::tiers {
 
 using policy::tiers::node_refusal;
@@ -34,7 +36,8 @@ class rehearsal {
   rehearsal(const rehearsal&) = delete;
   rehearsal& operator=(const rehearsal&) = delete;
   /// Who has gone comes back.
-  ~rehearsal() {
+  ~rehearsal() noexcept(false) {
+    if (unwinding_.is_under_way()) return;
     for (std::size_t i = gone_.size(); i-- > 0;) put_back(gone_[i]);
     if (tells_) return;
     policy::tiers::cluster_state& cluster = session_.cluster();
@@ -77,6 +80,7 @@ class rehearsal {
   policy::resource_list releasing_;
   std::vector<std::pair<row, std::uint64_t>> job_changes_;
   std::vector<row> gone_;
+  base::unwinding unwinding_;
 };
 
 /// The least important first.

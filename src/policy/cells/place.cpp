@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/unwinding.hpp"
 #include "policy/cells/packing.hpp"
 #include "policy/cells/virtual_clusters.hpp"
 
@@ -62,7 +63,8 @@ class virtual_clusters::matcher {
         reserved_(in_.reserved) {}
   matcher(const matcher&) = delete;
   matcher& operator=(const matcher&) = delete;
-  ~matcher() {
+  ~matcher() noexcept(false) {
+    if (unwinding_.is_under_way()) return;
     for (std::size_t i = taken_.size(); i-- > 0;) free_.give_back(taken_[i].first, taken_[i].second);
   }
 
@@ -206,6 +208,7 @@ class virtual_clusters::matcher {
   std::vector<std::uint32_t> reserved_;
   std::vector<std::pair<level, number>> taken_;  ///< level, cell
   std::map<number, number> places_;
+  base::unwinding unwinding_;
 };
 
 /// The node of a cell that is one, or less.

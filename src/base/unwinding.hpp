@@ -1,0 +1,18 @@
+#pragma once
+/// @file
+/// For objects whose end restores something, and may need memory for that.
+
+#include <exception>
+
+namespace kaisched::base {
+
+/// Whether an exception has come since this was made: who restores a state that is given up then restores nothing.
+class unwinding {
+ public:
+  [[nodiscard]] bool is_under_way() const noexcept { return std::uncaught_exceptions() > before_; }
+
+ private:
+  int before_ = std::uncaught_exceptions();
+};
+
+}  // namespace kaisched::base
