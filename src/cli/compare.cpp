@@ -282,7 +282,7 @@ std::string csv_of(const std::vector<competitor>& all) {
   };
   add(keys, true);
   for (const competitor& one : all) {
-    text += simulation::csv_field(one.name);
+    text += simulation::csv_report_field(one.name);
     add(figures_of(one.figures), false);
   }
   return text;

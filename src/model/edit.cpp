@@ -277,7 +277,7 @@ void edit::merge_lists() {
 
 void edit::compact_names() {
   // Names of removed entities leave holes; when these outweigh what is in use, what is in use moves to a new pool.
-  constexpr std::size_t least_waste = std::size_t{4} << 20U;
+  constexpr std::size_t least_waste = std::size_t{1} << 18U;
   if (w_.dead_name_bytes < least_waste || w_.dead_name_bytes * 2 < s_.names->bytes()) return;
   auto fresh = std::make_shared<base::string_pool>();
   const auto rename = [&](base::name_map& map, base::cow_column<std::string_view>& names, std::uint32_t i) {

@@ -15,4 +15,11 @@ namespace kaisched::simulation {
   return made + '"';
 }
 
+/// The same in a report, which spreadsheets open and the program does not read: a text that they would take for a
+/// formula gets an apostrophe in front.
+[[nodiscard]] inline std::string csv_report_field(std::string_view text) {
+  const bool is_formula = !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos;
+  return csv_field(is_formula ? "'" + std::string(text) : std::string(text));
+}
+
 }  // namespace kaisched::simulation

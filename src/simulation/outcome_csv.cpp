@@ -27,7 +27,7 @@ std::string format_outcomes(const workload& jobs, const run_result& run) {
   for (std::size_t i = 0; i < run.jobs.size(); ++i) {
     const job_outcome& o = run.jobs[i];
     fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
-                   csv_field(jobs.jobs[i].name), seconds_text(jobs.jobs[i].submit), seconds_text(o.first_start),
+                   csv_report_field(jobs.jobs[i].name), seconds_text(jobs.jobs[i].submit), seconds_text(o.first_start),
                    seconds_text(o.end), seconds_text(o.running), seconds_text(o.lost), gpu_seconds_text(o.gpu_time),
                    gpu_seconds_text(o.lost_gpu_time), o.starts, o.evictions, o.failures, o.distance,
                    gpu_seconds_text(o.partial_gpu_time), gpu_seconds_text(o.stale_gpu_time));

@@ -878,7 +878,7 @@ std::vector<call> calls_of_presets() {
   static cluster_tables tables(1);
   std::vector<call> all;
   for (const char* preset :
-       {"kai", "volcano-default", "volcano-ai", "yunikorn-default", "kueue-classical", "kueue-fair", "kube-default",
+       {"volcano-default", "volcano-ai", "yunikorn-default", "kueue-classical", "kueue-fair", "kube-default",
         "coscheduling", "hami-binpack", "slurm-backfill", "hived", "fluxion-easy"}) {
     const auto prepare = [preset](handles& h) {
       const kaisched_kv options[] = {{"preset", preset}};

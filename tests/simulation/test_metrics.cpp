@@ -119,6 +119,34 @@ TEST_CASE("a run as CSV") {
         "153.25,0,3,1,0,1,0,0\n");
 }
 
+TEST_CASE("a report makes names harmless for spreadsheets") {
+  for (const std::string name : {"=1+1", "+1", "-1", "@sum", "\ta"}) {
+    CAPTURE(name);
+    sim::play what = play_of({{name, 0, 10}});
+    const std::string text = sim::format_outcomes(what.jobs, played(nodes_with({1}), what));
+    CHECK(text.find("\n'" + name + ",0,0,10,") != std::string::npos);
+  }
+}
+
+TEST_CASE("plain clusters of many nodes") {
+  const sim::play what = play_of({{"a", 0, 10, 1, 8}});
+  for (const char* const nodes : {"4096x8", "4097x8", "5000x8", "60000x8,40000x4"}) {
+    CAPTURE(nodes);
+    cluster c = must(io::build_cluster(must(sim::plain_cluster(nodes, what.jobs, "default", "gpu.model"))));
+    CHECK(at(must(sim::simulate(c, what, engine{}, {})).jobs[0].end) == 10);
+  }
+  const io::cluster_input most = must(sim::plain_cluster("1000000x8", what.jobs, "default", "gpu.model"));
+  const auto nodes = std::find_if(most.tables.begin(), most.tables.end(), [](const table& one) {
+    return one.view().kind == static_cast<std::uint32_t>(table_kind::node);
+  });
+  REQUIRE(nodes != most.tables.end());
+  const auto capacity =
+      nodes->view().find(col::node_capacity)->values<std::int64_t>(nodes->rows() * built_in_dimensions);
+  CHECK(nodes->rows() == 1'000'000);
+  CHECK(capacity[dim_memory] >= std::int64_t{1} << 40);
+  CHECK(capacity[dim_memory] <= (std::int64_t{1} << 62) / 1'000'000);
+}
+
 TEST_CASE("racks of plain clusters, and jobs that ask for one of them") {
   // The first job takes a node of the first rack: a pair is beside it and in the second rack, unless it is to be near.
   const sim::play what = play_of({{"a", 0, 100, 1, 1}, {"pair", 1, 10, 2, 1}});

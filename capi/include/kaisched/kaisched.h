@@ -450,7 +450,7 @@ enum kaisched_status_code {
   KAISCHED_E_LIMIT = -50,        ///< a size or amount exceeds what can be represented, or what the buffer holds
   KAISCHED_E_CANCELLED = -51,    ///< the host cancelled the call
   KAISCHED_E_PLUGIN = -60,       ///< a plug-in failed
-  KAISCHED_E_NO_MEMORY = -70,    ///< out of memory
+  KAISCHED_E_NO_MEMORY = -70,    ///< out of memory; the call has changed nothing, but for what its function says
   KAISCHED_E_INTERNAL = -99      ///< a defect of the library
 };
 
@@ -2491,6 +2491,9 @@ KAISCHED_API kaisched_status kaisched_answers_table(const kaisched_answers* answ
 
 // ---- the statement of a session: operations by hand, undone or turned into decisions ------------------------------
 
+// Where memory is missing half-way through kaisched_session_rollback, _allocate, _pipeline, _evict or _commit
+// (KAISCHED_E_NO_MEMORY), the session can only be closed: every other call gives KAISCHED_E_STATE and says why.
+
 /// The present end of the statement; checkpoints nest.
 KAISCHED_API kaisched_status kaisched_session_mark(const kaisched_session* session, kaisched_checkpoint* out,
                                                    kaisched_error* err) KAISCHED_NOEXCEPT;
@@ -2676,7 +2679,9 @@ KAISCHED_API kaisched_status kaisched_federation_create(const kaisched_federatio
                                                         kaisched_federation** out,
                                                         kaisched_error* err) KAISCHED_NOEXCEPT;
 
-/// Gives a federation and what was asked of it back. Clusters and engines of its members stay.
+/// Gives a federation and what was asked of it back. Clusters and engines of its members stay. After
+/// KAISCHED_E_NO_MEMORY from a call that changes a federation nothing else is left: other calls give KAISCHED_E_STATE.
+/// What members had taken in by then is open in their clusters (KAISCHED_TABLE_ASSUMPTION).
 KAISCHED_API void kaisched_federation_destroy(kaisched_federation* federation) KAISCHED_NOEXCEPT;
 
 /// Threads for the members of a round, which decide at once then, with the same outcome; see

@@ -187,11 +187,12 @@ void pull_by_weight(std::vector<claim>& claims, std::uint32_t r, std::int64_t k)
   }
 }
 
+/// Claims are those of some siblings, in their order.
 void add_claims(std::span<exact_queue* const> siblings, std::uint32_t r, const std::vector<claim>& claims) {
-  for (std::size_t i = 0; i < claims.size(); ++i) {
-    for (exact_queue* queue : siblings) {
-      if (queue == claims[i].queue) queue->shares[r].fair_share += claims[i].given;
-    }
+  auto at = siblings.begin();
+  for (const claim& one : claims) {
+    at = std::find(at, siblings.end(), one.queue);
+    (*at)->shares[r].fair_share += one.given;
   }
 }
 
@@ -264,20 +265,20 @@ std::int64_t divide_exactly(std::span<exact_queue* const> siblings, std::uint32_
   total = std::max<std::int64_t>(0, total);
   log_of_all(siblings, r, log, share_step_kind::total, total);
   total = divide_quotas(siblings, r, total, unit, log);
-  std::vector<std::int64_t> priorities;
-  for (const exact_queue* queue : siblings) priorities.push_back(queue->priority);
-  std::sort(priorities.begin(), priorities.end(), std::greater<>());
-  priorities.erase(std::unique(priorities.begin(), priorities.end()), priorities.end());
-  for (const std::int64_t priority : priorities) {
+  std::vector<exact_queue*> by_priority(siblings.begin(), siblings.end());
+  std::stable_sort(by_priority.begin(), by_priority.end(),
+                   [](const exact_queue* a, const exact_queue* b) { return a->priority > b->priority; });
+  for (std::size_t first = 0, next = 0; first < by_priority.size(); first = next) {
+    while (next < by_priority.size() && by_priority[next]->priority == by_priority[first]->priority) ++next;
+    const std::span<exact_queue* const> equals = std::span(by_priority).subspan(first, next - first);
     std::vector<claim> claims;
-    for (const exact_queue* queue : siblings) {
+    for (const exact_queue* queue : equals) {
       const exact_share& s = queue->shares[r];
-      if (queue->priority != priority) continue;
       claims.push_back({queue, std::max<std::int64_t>(0, s.requestable() - s.fair_share), 0, 0, 0});
     }
     const auto pulls = [&](std::vector<claim>& all) { pull_by_weight(all, r, k); };
     total = hand_out(claims, unit, total, pulls, claim_log(log, share_step_kind::over_quota, r));
-    add_claims(siblings, r, claims);
+    add_claims(equals, r, claims);
   }
   log_of_all(siblings, r, log, share_step_kind::left, total);
   return total;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace kaisched::policy {
@@ -45,7 +47,7 @@ double give_deserved(std::span<kai_queue* const> siblings, std::uint32_t r, doub
 
 /// How much of a round's amount each queue may take, in the order of `band`; empty if nobody may take any.
 /// History moves the weight: w + k (w - usage), never below zero.
-std::vector<double> proportions(const kai_queues& band, std::uint32_t r, double k) {
+std::vector<double> proportions(std::span<kai_queue* const> band, std::uint32_t r, double k) {
   double weights = 0;
   for (const kai_queue* queue : band) {
     if (queue->shares[r].need() > 0) weights += queue->shares[r].weight;
@@ -65,24 +67,11 @@ std::vector<double> proportions(const kai_queues& band, std::uint32_t r, double 
   return parts;
 }
 
-void drop(std::vector<remainder>& left, const kai_queue* queue) {
-  std::erase_if(left, [&](const remainder& x) { return x.queue == queue; });
-}
-
-void park(std::vector<remainder>& left, kai_queue* queue, double part) {
-  for (remainder& x : left) {
-    if (x.queue == queue) {
-      x.part = part;
-      return;
-    }
-  }
-  left.push_back({queue, part});
-}
-
 /// Rounds by weight inside one band. A round's cut is rounded down to whole units where it does not satisfy; what is
 /// cut off is parked and, as in KAI, stays parked even when a later round comes out even.
-double weighted_rounds(const kai_queues& band, std::uint32_t r, double total, double k, std::vector<remainder>& left,
-                       kai_share_log* log) {
+double weighted_rounds(std::span<kai_queue* const> band, std::uint32_t r, double total, double k,
+                       std::vector<remainder>& left, kai_share_log* log) {
+  std::vector<std::optional<double>> parked(band.size());
   bool again = true;
   for (std::uint32_t round = 1; again && total != 0; ++round) {
     again = false;
@@ -95,14 +84,17 @@ double weighted_rounds(const kai_queues& band, std::uint32_t r, double total, do
       const double cut = amount * parts[i];
       const double given = wanted <= cut ? wanted : std::max(0.0, std::floor(cut));
       if (wanted <= cut) {
-        drop(left, band[i]);
+        parked[i].reset();
       } else if (cut > given) {
-        park(left, band[i], cut - given);
+        parked[i] = cut - given;
       }
       give_share(*band[i], r, given, log, share_step_kind::over_quota, round, parts[i], wanted);
       total -= given;
       again = again || wanted < cut;
     }
+  }
+  for (std::size_t i = 0; i < band.size(); ++i) {
+    if (parked[i]) left.push_back({band[i], *parked[i]});
   }
   return total;
 }
@@ -140,17 +132,15 @@ void divide_below(std::span<kai_queue> queues, std::uint32_t parent, const std::
 
 double kai_divide_over_quota(std::span<kai_queue* const> siblings, std::uint32_t r, double total, double k,
                              kai_share_log* log) {
-  std::vector<std::int64_t> priorities;
-  for (const kai_queue* queue : siblings) priorities.push_back(queue->priority);
-  std::sort(priorities.begin(), priorities.end(), std::greater<>());
-  priorities.erase(std::unique(priorities.begin(), priorities.end()), priorities.end());
+  kai_queues by_priority(siblings.begin(), siblings.end());
+  std::stable_sort(by_priority.begin(), by_priority.end(),
+                   [](const kai_queue* a, const kai_queue* b) { return a->priority > b->priority; });
   // Remainders of all bands wait until every band had its rounds: a defect that gives low bands what high bands lost.
-  std::vector<std::vector<remainder>> parked(priorities.size());
-  for (std::size_t i = 0; i < priorities.size(); ++i) {
-    kai_queues band;
-    std::copy_if(siblings.begin(), siblings.end(), std::back_inserter(band),
-                 [&](const kai_queue* queue) { return queue->priority == priorities[i]; });
-    total = weighted_rounds(band, r, total, k, parked[i], log);
+  std::vector<std::vector<remainder>> parked;
+  for (std::size_t first = 0, next = 0; first < by_priority.size(); first = next) {
+    while (next < by_priority.size() && by_priority[next]->priority == by_priority[first]->priority) ++next;
+    total =
+        weighted_rounds(std::span(by_priority).subspan(first, next - first), r, total, k, parked.emplace_back(), log);
   }
   for (std::vector<remainder>& left : parked) total = hand_out_units(left, r, total, log);
   return total;
