@@ -51,6 +51,7 @@ struct shared_handle {
 struct kaisched_engine : kaisched::capi::shared_handle<kaisched_engine> {
   kaisched::engine body;
   std::shared_ptr<const kaisched::device_catalog> catalog;
+  bool has_parts = false;  ///< of the host
 };
 
 struct kaisched_cluster : kaisched::capi::shared_handle<kaisched_cluster> {
@@ -85,11 +86,12 @@ struct kaisched_snapshot {
 };
 
 struct kaisched_session {
-  explicit kaisched_session(kaisched::session b) : body(std::move(b)) {}
+  explicit kaisched_session(kaisched::session b, bool with_parts = false) : body(std::move(b)), has_parts(with_parts) {}
 
   kaisched::session body;
   mutable kaisched::capi::lent_tables tables;
-  bool is_over = false;  ///< a change of its statement failed half-way, for want of memory
+  bool has_parts;        ///< of the host, which would be opened anew for each fork
+  bool is_over = false;  ///< a change of it failed half-way, for want of memory
 };
 
 namespace kaisched::capi {

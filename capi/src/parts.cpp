@@ -475,6 +475,7 @@ kaisched_status kaisched_engine_add_part(kaisched_engine* engine, const kaisched
             added->name, [added](const policy_options&) { return std::make_unique<host_part>(added); });
         !done)
       return done;
+    engine->has_parts = true;
     added->body = *part;  // from now on it is released
     added->body.name = added->name.c_str();
     return {};

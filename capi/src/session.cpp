@@ -35,7 +35,7 @@ result<void> start(const kaisched_engine* engine, const kaisched_snapshot* snaps
   if (auto r = require({{engine, "engine"}, {snapshot, "snapshot"}, {out, "out"}}); !r) return r;
   result<session> started = (engine->body.*how)(snapshot->body, now);
   if (!started) return started.take_failure();
-  *out = new kaisched_session(std::move(*started));
+  *out = new kaisched_session(std::move(*started), engine->has_parts);
   return {};
 }
 
@@ -70,6 +70,9 @@ kaisched_status kaisched_session_open(const kaisched_engine* engine, const kaisc
 kaisched_status kaisched_session_run(kaisched_session* session, const char* action, kaisched_error* err) noexcept {
   return guard(err, KAISCHED_FN_SESSION_RUN, [&]() -> result<void> {
     if (auto r = require({{session, "session"}}); !r) return r;
+    if (session->has_parts)
+      return change_statement(
+          session, [action](kaisched::session& body) { return action != nullptr ? body.run(action) : body.run(); });
     session->tables.retire();
     return action != nullptr ? session->body.try_run(action) : session->body.try_run();
   });
@@ -119,6 +122,8 @@ kaisched_status kaisched_session_run_group(kaisched_session* session, const char
     if (auto r = require({{session, "session"}, {action, "action"}}); !r) return r;
     const result<group_row> row = row_of(session, group, entity_kind::pod_group);
     if (!row) return row.failure();
+    if (session->has_parts)
+      return change_statement(session, [action, &row](kaisched::session& body) { return body.run(action, *row); });
     session->tables.retire();
     return session->body.try_run(action, *row);
   });
@@ -133,7 +138,7 @@ kaisched_status kaisched_session_fork(const kaisched_session* session, kaisched_
   if (out != nullptr) *out = nullptr;
   return guard(err, KAISCHED_FN_SESSION_FORK, [&]() -> result<void> {
     if (auto r = require({{session, "session"}, {out, "out"}}); !r) return r;
-    *out = new kaisched_session(session->body.fork());
+    *out = new kaisched_session(session->body.fork(), session->has_parts);
     return {};
   });
 }

@@ -2445,6 +2445,8 @@ KAISCHED_API kaisched_status kaisched_session_open(const kaisched_engine* engine
 
 /// Runs one action by name, such as "allocate"; NULL runs all actions of the options in order.
 /// Tables that were asked for before stay valid and show the state before the run.
+/// Memory: the run takes a copy of the session, so after KAISCHED_E_NO_MEMORY the session is as it was. With parts of the
+/// host, which each copy would open anew, it takes none: the session can only be closed then.
 KAISCHED_API kaisched_status kaisched_session_run(kaisched_session* session, const char* action,
                                                   kaisched_error* err) KAISCHED_NOEXCEPT;
 
