@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <new>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -119,6 +120,9 @@ int main(int argc, char** argv) {
   static_cast<void>(std::signal(SIGPIPE, SIG_DFL));
   try {
     return kaisched::cli::main_of(std::vector<std::string>(argv + 1, argv + argc));
+  } catch (const std::bad_alloc&) {
+    kaisched::cli::print_error("out of memory");
+    return kaisched::cli::exit_failure;
   } catch (const std::exception& fault) {
     kaisched::cli::print_error(fault.what());
     return kaisched::cli::exit_failure;

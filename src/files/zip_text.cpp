@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <minizip/unzip.h>
+#include <new>
 #include <optional>
 
 #include <fmt/format.h>
@@ -78,7 +79,15 @@ result<std::string> read_current(unzFile archive, std::string_view source, const
       unzCloseCurrentFile(archive);
       return error{status::limit, fmt::format("{}: {} has more than {} bytes", source, name, largest_file), {}};
     }
-    text.append(piece.data(), static_cast<std::size_t>(count));
+    try {
+      text.append(piece.data(), static_cast<std::size_t>(count));
+    } catch (const std::bad_alloc&) {
+      unzCloseCurrentFile(archive);
+      const std::size_t size = text.size();
+      text = {};  // the message needs memory too
+      return error{
+          status::no_memory, fmt::format("{}: no memory is left after {} bytes of {}", source, size, name), {}};
+    }
   }
   if (unzCloseCurrentFile(archive) != UNZ_OK) return damaged(source, name + " has another checksum");
   return text;

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <system_error>
 #include <unistd.h>
 
@@ -51,7 +52,12 @@ result<std::string> read_file(const std::string& path, std::size_t most) {
   std::array<char, 1U << 16U> buffer{};
   while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), file.get())) {
     if (n > most - bytes.size()) return error{status::limit, fmt::format("{}: more than {} bytes", path, most), {}};
-    bytes.append(buffer.data(), n);
+    try {
+      bytes.append(buffer.data(), n);
+    } catch (const std::bad_alloc&) {
+      return error{
+          status::no_memory, fmt::format("{}: no memory is left after {} bytes of it", path, bytes.size()), {}};
+    }
   }
   if (std::ferror(file.get()) != 0) return system_failure(status::not_found, "read", path, errno);
   return bytes;

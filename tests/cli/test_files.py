@@ -1,10 +1,12 @@
 """`kaisched generate`, `convert`, `digest`, `schema` and `version`."""
 
 import json
+import resource
 import subprocess
+import unittest
 import zipfile
 
-from support import NODE, PROGRAM, QUEUE, SOURCE, Case, cluster, jobs, kaisched, main
+from support import FEW_CASES, NODE, PROGRAM, QUEUE, SOURCE, Case, cluster, jobs, kaisched, main
 
 
 class Sizes(Case):
@@ -265,6 +267,21 @@ class Kubernetes(Case):
         self.assertIn("snapshot.json", self.fails(2, "run", path))
         self.assertIn("expected a .json in the archive, found none", self.fails(2, "run", self.archive("n.zip", notes_txt="")))
         self.assertIn("found b.json as well", self.fails(2, "run", self.archive("two.zip", a_json=text, b_json=text)))
+
+    @unittest.skipIf(FEW_CASES, "sanitizers reserve more addresses than the limit")
+    def test_files_that_are_larger_than_the_memory_are_named(self):
+        packed = self.folder / "large.zip"
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("snapshot.json", b" " * 400_000_000)
+        plain = self.folder / "large.json"
+        with plain.open("wb") as file:
+            file.truncate(400_000_000)
+        most = 400_000_000
+        for path in [packed, plain]:
+            done = subprocess.run([PROGRAM, "check", path], capture_output=True, text=True, check=False,
+                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)))  # fmt: skip
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stdout + done.stderr, rf"{path.name}: .*no memory is left")
 
     def test_a_cluster_of_hami_is_decided_by_its_preset(self):
         objects = (self.example / "hami.json").read_text()
