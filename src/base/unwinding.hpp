@@ -6,7 +6,7 @@
 
 namespace kaisched::base {
 
-/// Whether an exception has come since this was made: who restores a state that is given up then restores nothing.
+/// Whether an exception has come since this was made. A state that is given up in this way need not be restored.
 class unwinding {
  public:
   [[nodiscard]] bool is_under_way() const noexcept { return std::uncaught_exceptions() > before_; }
