@@ -33,6 +33,13 @@ struct ingredients {
   policy_options options;
   work::part_list registry;
   std::shared_ptr<const device_catalog> catalog;
+
+  [[nodiscard]] part_factory find(std::string_view name) const {
+    for (const auto& [known, factory] : registry) {
+      if (known == name) return factory;
+    }
+    return nullptr;
+  }
 };
 
 }  // namespace engine_detail
@@ -43,13 +50,6 @@ struct engine::impl : ingredients {
   std::shared_ptr<executor> threads;
   /// Of these, for all sessions until one of them changes; or why no session can be opened.
   result<std::shared_ptr<const work::policy_setup>> setup = std::shared_ptr<const work::policy_setup>{};
-
-  [[nodiscard]] part_factory find(std::string_view name) const {
-    for (const auto& [known, factory] : registry) {
-      if (known == name) return factory;
-    }
-    return nullptr;
-  }
 
   /// Of these from now on; where memory is missing all is as before.
   void renew(ingredients fresh) {
@@ -64,9 +64,7 @@ struct engine::impl : ingredients {
     const policy_options& options = of.options;
     auto all = std::make_shared<work::policy_setup>(work::policy_setup{options, {}, of.catalog});
     for (const std::string& name : options.parts) {
-      const auto known_part =
-          std::find_if(of.registry.begin(), of.registry.end(), [&](const auto& one) { return one.first == name; });
-      const part_factory factory = known_part == of.registry.end() ? nullptr : known_part->second;
+      const part_factory factory = of.find(name);
       if (factory == nullptr) {
         std::vector<std::string_view> known;
         for (const auto& [other, unused] : of.registry) known.emplace_back(other);
