@@ -632,7 +632,7 @@ class Limits(ServeCase):
             server.ask("GET", "/v1/health", over=held[0])
 
     def test_connections(self):
-        server = self.serve(self.invented(2048), "--most-connections", "2", "--threads", "1", "--deadline", "3")
+        server = self.serve(self.invented(8192), "--most-connections", "2", "--threads", "1", "--deadline", "3")
         held = [self.begin(server, self.SLOW) for _ in range(2)]
         time.sleep(0.3)
         answer = server.ask("GET", "/v1/health")
@@ -653,7 +653,7 @@ class Limits(ServeCase):
         return connection
 
     def test_requests_that_wait(self):
-        server = self.serve(self.invented(2048), "--threads", "1", "--most-waiting", "1", "--deadline", "3")
+        server = self.serve(self.invented(8192), "--threads", "1", "--most-waiting", "1", "--deadline", "3")
         first = self.begin(server, self.SLOW)
         time.sleep(0.2)
         second = self.begin(server, {"queue": "search"})
@@ -668,7 +668,7 @@ class Limits(ServeCase):
         self.assertIn(Answer(second.getresponse()).status, (200, 504))
 
     def test_deadline(self):
-        path = self.invented(2048)
+        path = self.invented(8192)
         server = self.serve(path, "--threads", "1", "--deadline", "2" if FEW_CASES else "0.3")
         begun = time.monotonic()
         batch = server.ask("POST", "/v1/what-if", self.SLOW)
