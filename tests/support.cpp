@@ -66,6 +66,7 @@ table group_table(const builder& b, table_op op) {
   auto& priority = t.add(col::pod_group_priority, column_type::i64);
   auto& created = t.add(col::pod_group_created, column_type::i64);
   auto& preemptible = t.add(col::pod_group_preemptible, column_type::u8);
+  auto& name_space = t.add(col::pod_group_namespace, column_type::string);
   for (const builder::group& g : b.groups) {
     name.push(std::string_view(g.name));
     queue.push(std::string_view(g.queue));
@@ -73,6 +74,7 @@ table group_table(const builder& b, table_op op) {
     priority.push(g.priority);
     created.push(g.created);
     preemptible.push(flag(g.preemptible));
+    name_space.push(std::string_view(g.name_space));
   }
   return t;
 }

@@ -49,6 +49,7 @@ class builder {
     std::int64_t priority = 50;
     std::int64_t created = 0;
     bool preemptible = true;
+    std::string name_space{};
   };
   struct pod {
     std::string name;

@@ -22,6 +22,7 @@ struct leaving_pod {
 };
 
 namespace policy {
+class affinity_counts;
 class claim_ledger;
 class device_ledger;
 class load_book;
@@ -42,7 +43,6 @@ class session_access {
   const policy_options* options = nullptr;
   std::int64_t now = 0;
   std::span<const model::quota_vector> fair_share;  ///< by queue
-  std::span<const pod_row> repelling_pods;          ///< pods with required anti-affinity, wherever they are
   const std::vector<leaving_pod>* leaving = nullptr;
   const policy::gpu_groups* groups = nullptr;          ///< open in `compat` if pods share devices
   bool predicates = false;                             ///< the policy has the part of this name
@@ -50,6 +50,7 @@ class session_access {
   const policy::claim_ledger* claims = nullptr;        ///< if pods have resource claims; else null
   const policy::device_ledger* vendors = nullptr;      ///< if vendors' rules give devices away; else null
   const policy::load_book* loads = nullptr;            ///< if loads of devices are counted; else null
+  const policy::affinity_counts* affinity = nullptr;   ///< with `predicates`, if pods have affinity or ports; else null
   const policy::neighbour_book* neighbours = nullptr;  ///< if pods are counted by their labels; else null
   const policy::power_book* power = nullptr;           ///< if feeds of nodes are not to be overdrawn; else null
 
@@ -124,6 +125,8 @@ void pod_verdicts(const session_access& a, pod_row pod, std::span<const node_row
 /// Those of spread alone.
 void spread_verdicts(const session_access& a, pod_row pod, std::span<const node_row> nodes,
                      std::span<constraint> verdicts);
+/// `pod_verdicts` may refuse a node to the pod, now or later in the session.
+[[nodiscard]] bool is_concerned_by_pods(const session_access& a, pod_row pod);
 /// `pod_verdicts` has nothing to say about pods of this class, and no pod that is placed makes room for one of it.
 [[nodiscard]] bool ignores_other_pods(const session_access& a, const model::pod_class& c);
 /// The part of this name filters nodes by verdicts of this header alone.

@@ -83,6 +83,7 @@ core::core(const core& other)
       saved_claims(other.saved_claims),
       budgets(other.budgets),
       reservations(other.reservations),
+      affinity(other.affinity),
       neighbours(other.neighbours),
       power(other.power),
       has_proportion(other.has_proportion),
@@ -94,7 +95,6 @@ core::core(const core& other)
       kai_total(other.kai_total),
       total(other.total),
       fair_share(other.fair_share),
-      repelling_pods(other.repelling_pods),
       keeps_chunks(other.keeps_chunks),
       chunk_changes(other.chunk_changes),
       chunks(other.chunks),
@@ -174,7 +174,6 @@ void core::connect() {
   access.options = &options;
   access.now = now;
   access.fair_share = fair_share;
-  access.repelling_pods = repelling_pods;
   access.leaving = &leaving;
   access.groups = &groups;
   access.predicates = has_predicates;
@@ -182,6 +181,7 @@ void core::connect() {
   access.claims = claims.used() ? &claims : nullptr;
   access.vendors = vendors.used() ? &vendors : nullptr;
   access.loads = loads.used() ? &loads : nullptr;
+  access.affinity = affinity.is_open() ? &affinity : nullptr;
   access.neighbours = neighbours.is_open() ? &neighbours : nullptr;
   access.power = power.used() ? &power : nullptr;
   access.node_changed_at = choice.changed_at();
@@ -202,14 +202,12 @@ result<void> core::open() {
   for (group_row g = 0; state().semi_preemptible_groups > 0 && g < state().group_slots; ++g) {
     if (state().groups[g].live && state().groups[g].semi_preemptible) charge_core(g);
   }
-  for (pod_row p = 0; state().pods_with_affinity > 0 && p < state().pod_slots; ++p) {
-    if (state().pods[p].live && !state().class_of(p).anti_affinity.empty()) repelling_pods.push_back(p);
-  }
   if (has("numa")) zones.open(state(), options);
   open_claims();
   if (auto done = vendors.open(state(), options, setup->catalog); !done) return done;
   if (options.respect_disruption_budgets) budgets.open(state());
   reservations.open(state(), now);
+  if (has_predicates) affinity.open(access);
   neighbours.open(access, has("topologyspread"), has("interpodaffinity"));
   if (has("colocation") && !compat()) loads.open(access, options.colocation_most);
   if (has("powercap")) power.open(state(), live);

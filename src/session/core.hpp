@@ -31,6 +31,7 @@
 #include "policy/numa/ledger.hpp"
 #include "policy/ordering/exact_queue_order.hpp"
 #include "policy/ordering/kai_queue_order.hpp"
+#include "policy/predicates/affinity_counts.hpp"
 #include "policy/predicates/neighbours.hpp"
 #include "policy/predicates/power_caps.hpp"
 #include "policy/predicates/reservations.hpp"
@@ -443,6 +444,7 @@ class core {
   std::vector<policy::saved_claims> saved_claims;  ///< of operations of the statement
   disruption_ledger budgets;                       ///< with the option `respect_disruption_budgets`
   policy::reservation_book reservations;           ///< of nodes, at times
+  policy::affinity_counts affinity;                ///< pods as required affinity and host ports ask for them
   policy::neighbour_book neighbours;               ///< pods by their labels, where a part asks for them
   policy::power_book power;                        ///< what nodes draw of their feeds, with the part `powercap`
   bool has_proportion = false;
@@ -460,7 +462,6 @@ class core {
   model::quota_vector total{};
   std::vector<model::quota_vector> fair_share;     ///< by slot, fixed units
   std::vector<share_step>* share_steps = nullptr;  ///< of all queues, if set before the session is opened
-  std::vector<pod_row> repelling_pods;             ///< pods with required anti-affinity
 
   partial_group partial;
   bool keeps_chunks = false;
@@ -521,6 +522,7 @@ class core {
   [[nodiscard]] result<void> ask_for_shares();
   /// Tells those that hear changes.
   void tell(pod_row pod, std::uint32_t node, pod_status before) {
+    if (affinity.is_open()) affinity.changed(access, pod);
     if (neighbours.is_open()) neighbours.changed(access, pod);
     if (loads.used()) loads.changed(access, pod);
     if ((capabilities & part_hears_changes) != 0) tell_parts(pod, node, before);

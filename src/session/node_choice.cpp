@@ -631,7 +631,7 @@ place node_choice::scan_bands(core& c, pod_row pod, const class_facts& known, bo
 /// What other pods say, by node row; empty: nothing.
 std::vector<constraint> node_choice::verdicts_of_pods(const core& c, pod_row pod) const {
   std::vector<constraint> others;
-  if (policy::ignores_other_pods(c.access, c.state().class_of(pod))) return others;
+  if (!policy::is_concerned_by_pods(c.access, pod)) return others;
   std::vector<node_row> rows(c.state().node_count());
   for (node_row row = 0; row < rows.size(); ++row) rows[row] = row;
   others.assign(rows.size(), constraint::none);

@@ -36,21 +36,14 @@ double natural_log(double value) {
 
 }  // namespace
 
-bool reaches(const affinity_term& term, std::string_view own, std::string_view other) {
-  if (term.any_namespace) return true;
-  if (term.namespaces.empty()) return own == other;
-  return std::binary_search(term.namespaces.begin(), term.namespaces.end(), other);
-}
-
 // ---- counts --------------------------------------------------------------------------------------------------------
 
 void neighbour_book::tally::add(node_row at, std::uint32_t domain, std::int64_t pods) {
-  if (domain == no_row || (!counts.empty() && counts[at] == 0)) return;
-  const std::int64_t before = in_domain[domain];
-  in_domain[domain] += pods;
+  if (domain == no_row || (counts != nullptr && (*counts)[at] == 0)) return;
+  const std::int64_t after = in_domain.add(domain, pods);
   if (with.empty()) return;
-  const auto was = static_cast<std::size_t>(before);
-  const auto is = static_cast<std::size_t>(before + pods);
+  const auto was = static_cast<std::size_t>(after - pods);
+  const auto is = static_cast<std::size_t>(after);
   if (is >= with.size()) with.resize(is + 1, 0);
   --with[was];
   ++with[is];
@@ -58,8 +51,7 @@ void neighbour_book::tally::add(node_row at, std::uint32_t domain, std::int64_t 
   while (with[fewest] == 0) ++fewest;
 }
 
-void neighbour_book::count(const kind& of, spot where, std::int64_t pods) {
-  if (where.at == no_row) return;
+void neighbour_book::count(const kind& of, const pod_spots::spot& where, std::int64_t pods) {
   for (const feed& one : of.feeds) {
     if (one.only_staying && where.is_leaving) continue;
     tally& to = tallies_[one.tally];
@@ -70,64 +62,28 @@ void neighbour_book::count(const kind& of, spot where, std::int64_t pods) {
 void neighbour_book::move(pod_row pod, node_row to, bool is_leaving) {
   const kind& of = kind_of(pod);
   if (of.feeds.empty()) return;
-  spot& known = spots_[pod];
-  const spot now{to, is_leaving};
-  if (known.at == now.at && known.is_leaving == now.is_leaving) return;
-  count(of, known, -1);
-  count(of, now, 1);
-  known = now;
+  spots_.move(pod, {to, is_leaving}, [&](const pod_spots::spot& at, std::int64_t pods) { count(of, at, pods); });
 }
 
 void neighbour_book::changed(const session_access& a, pod_row pod) {
   const kind& of = kind_of(pod);
   if (of.feeds.empty()) return;
-  const model::cluster_state& s = *a.state;
-  const auto status = static_cast<pod_status>(a.live->pod_state[pod]);
-  const std::uint32_t slot = a.live->pod_node[pod];
-  const bool is_there = s.pods[pod].live && slot != no_row && model::is_in(status, model::active_used);
-  move(pod, is_there ? (*s.node_row_of_slot)[slot] : no_row, !model::is_in(status, model::active_allocated));
-  std::erase_if(leaving_, [&](const auto& one) {
-    if (one.first != pod) return false;
-    count(of, {one.second, true}, -1);
-    return true;
-  });
-  for (const leaving_pod& one : *a.leaving) {
-    if (one.pod != pod) continue;
-    leaving_.emplace_back(pod, (*s.node_row_of_slot)[one.node]);
-    count(of, {leaving_.back().second, true}, 1);
-  }
+  spots_.changed(a, pod, [&](const pod_spots::spot& at, std::int64_t pods) { count(of, at, pods); });
 }
 
 // ---- kinds ---------------------------------------------------------------------------------------------------------
 
-/// Finds out who counts for whom.
+/// Finds out which pods count for which others.
 class neighbour_book::maker {
  public:
-  maker(neighbour_book& made, const model::cluster_state& s) : made_(made), s_(s) {}
-
-  void find_kinds() {
-    std::map<std::tuple<class_row, std::string_view, std::string_view>, std::uint32_t> known;
-    made_.kind_of_.assign(s_.pod_slots, 0);
-    for (pod_row p = 0; p < s_.pod_slots; ++p) {
-      if (!s_.pods[p].live) continue;
-      const group_row g = s_.pods[p].group;
-      const std::string_view space = g == no_row ? std::string_view{} : s_.group_extras[g].name_space;
-      const auto [at, is_new] = known.try_emplace({s_.pods[p].pod_class, space, s_.pod_extras[p].labels},
-                                                  static_cast<std::uint32_t>(likes_.size()));
-      if (is_new) {
-        likes_.push_back({s_.pods[p].pod_class, space, model::parse_labels(s_.pod_extras[p].labels).value()});
-        owners_[{s_.pods[p].pod_class, space}].push_back(at->second);
-      }
-      made_.kind_of_[p] = at->second;
-    }
-    made_.kinds_.resize(likes_.size());
-    topology& nodes = made_.topologies_.emplace_back();
-    nodes.domains = s_.node_count();
-    for (node_row row = 0; row < s_.node_count(); ++row) nodes.domain.push_back(row);
+  maker(neighbour_book& made, const model::cluster_state& s) : made_(made), s_(s), pods_(s) {
+    made_.kind_of_ = pods_.by_pod();
+    made_.kinds_.resize(pods_.all().size());
+    made_.topologies_.push_back(nodes_as_domains(s));
   }
 
   void add_spread() {
-    for (const auto& [owner, kinds] : owners_) {
+    for (const auto& [owner, kinds] : pods_.by_owner()) {
       const model::pod_class& ask = *s_.classes[owner.first];
       for (const bool is_soft : {false, true}) {
         for (const model::spread_constraint& one : ask.spread) {
@@ -138,128 +94,120 @@ class neighbour_book::maker {
   }
 
   void add_wishes() {
-    for (const auto& [owner, kinds] : owners_) {
+    for (const auto& [owner, kinds] : pods_.by_owner()) {
       const model::pod_class& ask = *s_.classes[owner.first];
       for (const model::pod_preference& one : ask.preferences) {
-        const std::vector<std::uint32_t> selected = selected_by(one.term, owner.second);
+        const std::vector<std::uint32_t> selected = pods_.selected_by(one.term, owner.second);
         if (selected.empty()) continue;
         add_wish(one.term, selected, kinds, {0, one.weight, false});
         add_wish(one.term, kinds, selected, {0, one.weight, false});
       }
       for (const affinity_term& term : ask.affinity) {
-        const std::vector<std::uint32_t> selected = selected_by(term, owner.second);
+        const std::vector<std::uint32_t> selected = pods_.selected_by(term, owner.second);
         if (!selected.empty()) add_wish(term, kinds, selected, {0, 1, true});
       }
     }
   }
 
  private:
-  struct likeness {
-    class_row of_class;
-    std::string_view space;
-    model::label_list labels;
-  };
-
   std::uint32_t topology_of(std::string_view key) {
-    for (std::uint32_t i = each_node + 1; i < made_.topologies_.size(); ++i) {
-      if (made_.topologies_[i].key == key) return i;
-    }
-    topology& made = made_.topologies_.emplace_back();
-    made.key = key;
-    std::map<std::string_view, std::uint32_t> numbers;
-    for (const auto& node : *s_.nodes) {
-      const std::string* const value = model::find_label(node->labels, key);
-      made.domain.push_back(
-          value == nullptr ? no_row
-                           : numbers.try_emplace(*value, static_cast<std::uint32_t>(numbers.size())).first->second);
-    }
-    made.domains = static_cast<std::uint32_t>(numbers.size());
-    return static_cast<std::uint32_t>(made_.topologies_.size() - 1);
+    const auto [at, is_new] = topologies_.try_emplace(key, static_cast<std::uint32_t>(made_.topologies_.size()));
+    if (is_new) made_.topologies_.push_back(domains_of_key(s_, key));
+    return at->second;
   }
 
-  /// Kinds of pods that a term of pods in a namespace selects.
-  [[nodiscard]] std::vector<std::uint32_t> selected_by(const affinity_term& term, std::string_view space) const {
-    std::vector<std::uint32_t> found;
-    for (std::uint32_t i = 0; i < likes_.size(); ++i) {
-      if (reaches(term, space, likes_[i].space) && term.pods.matches(likes_[i].labels)) found.push_back(i);
-    }
-    return found;
-  }
-
-  tally& start_tally(std::uint32_t topology) {
+  tally& start_tally(std::uint32_t topology, const std::vector<std::uint32_t>& counted) {
     tally& made = made_.tallies_.emplace_back();
     made.topology = topology;
-    made.in_domain.assign(made_.topologies_[topology].domains, 0);
+    made.in_domain = domain_counts(made_.topologies_[topology].count, pods_.pods_of(counted));
     return made;
   }
   [[nodiscard]] std::uint32_t last_tally() const { return static_cast<std::uint32_t>(made_.tallies_.size() - 1); }
 
   void add_wish(const affinity_term& term, const std::vector<std::uint32_t>& counted,
                 const std::vector<std::uint32_t>& pulled, wish what) {
-    start_tally(topology_of(term.topology_key));
+    start_tally(topology_of(term.topology_key), counted);
     what.tally = last_tally();
     for (const std::uint32_t one : counted) made_.kinds_[one].feeds.push_back({what.tally, false});
     for (const std::uint32_t one : pulled) made_.kinds_[one].pulls.push_back(what);
   }
 
   /// Nodes whose pods count: those with all keys, and that the pod could go to as far as the constraint looks at that.
-  [[nodiscard]] std::vector<std::uint8_t> nodes_that_count(const model::pod_class& ask,
-                                                           const model::spread_constraint& by) {
-    std::vector<std::uint8_t> counts(s_.node_count(), 1);
+  /// Most pods ask for the same there, so it is found out once.
+  const std::shared_ptr<const node_flags>& nodes_that_count(const model::pod_class& ask,
+                                                            const model::spread_constraint& by) {
+    std::vector<std::uint32_t> keys;
     for (const model::spread_constraint& other : ask.spread) {
-      if (other.soft != by.soft) continue;
-      const topology& keys = made_.topologies_[topology_of(other.topology_key)];
-      for (node_row row = 0; row < counts.size(); ++row) {
-        if (keys.domain[row] == no_row) counts[row] = 0;
-      }
+      if (other.soft == by.soft) keys.push_back(topology_of(other.topology_key));
     }
+    const std::string_view selector = by.ignores_affinity ? std::string_view{} : ask.ask.node_selector;
+    const std::string_view affinity = by.ignores_affinity ? std::string_view{} : ask.ask.node_affinity;
+    const std::string_view tolerations = by.honors_taints ? ask.ask.tolerations : std::string_view{};
+    std::shared_ptr<const node_flags>& known = flags_[{keys, selector, affinity, tolerations, by.honors_taints}];
+    if (known != nullptr) return known;
+    node_flags counts(s_.node_count(), 1);
     for (node_row row = 0; row < counts.size(); ++row) {
       const model::node_info& node = *(*s_.nodes)[row];
+      for (const std::uint32_t key : keys) {
+        if (made_.topologies_[key].of(row) == no_row) counts[row] = 0;
+      }
       if (!by.ignores_affinity && !ask.matches_labels(node.labels)) counts[row] = 0;
       if (by.honors_taints && (node.unschedulable || !ask.tolerates(node.taints))) counts[row] = 0;
     }
-    return counts;
+    known = std::make_shared<const node_flags>(std::move(counts));
+    return known;
+  }
+  const std::shared_ptr<const node_flags>& nodes_with_key(std::uint32_t topology) {
+    std::shared_ptr<const node_flags>& known = flags_[{{topology}, {}, {}, {}, false}];
+    if (known != nullptr) return known;
+    node_flags has(s_.node_count(), 0);
+    for (node_row row = 0; row < has.size(); ++row) has[row] = made_.topologies_[topology].of(row) == no_row ? 0 : 1;
+    known = std::make_shared<const node_flags>(std::move(has));
+    return known;
   }
 
   void add_rule(const model::pod_class& ask, const model::spread_constraint& by, std::string_view space,
                 const std::vector<std::uint32_t>& owners) {
     const bool by_node = by.soft && by.topology_key == node_key;
-    std::vector<std::uint8_t> counts = nodes_that_count(ask, by);
     const std::uint32_t at = topology_of(by.topology_key);
-    tally& made = start_tally(by_node ? each_node : at);
+    // A selector without requirements counts no pod, and matches the pod itself.
+    const std::vector<std::uint32_t> counted =
+        by.pods.requirements.empty() ? std::vector<std::uint32_t>{} : pods_.selected_by(by.pods, space);
+    tally& made = start_tally(by_node ? each_node : at, counted);
     // What a node has is looked at there, whether or not the node counts for domains.
-    if (!by_node) made.counts = std::move(counts);
-    if (by_node) {
-      const topology& keys = made_.topologies_[at];
-      made.counts.resize(s_.node_count());
-      for (node_row row = 0; row < s_.node_count(); ++row) made.counts[row] = keys.domain[row] == no_row ? 0 : 1;
-    }
+    made.counts = by_node ? nodes_with_key(at) : nodes_that_count(ask, by);
     if (!by.soft) count_domains(made);
     rule of{last_tally(), by.skew, by.min_domains, by_node, 0};
-    // A selector without requirements counts nobody, and matches the pod itself.
-    for (std::uint32_t i = 0; i < likes_.size() && !by.pods.requirements.empty(); ++i) {
-      if (likes_[i].space == space && by.pods.matches(likes_[i].labels))
-        made_.kinds_[i].feeds.push_back({of.tally, true});
-    }
+    for (const std::uint32_t one : counted) made_.kinds_[one].feeds.push_back({of.tally, true});
     for (const std::uint32_t one : owners) {
-      of.itself = by.pods.matches(likes_[one].labels) ? 1 : 0;
+      of.itself = by.pods.matches(pods_.all()[one].labels) ? 1 : 0;
       (by.soft ? made_.kinds_[one].soft : made_.kinds_[one].hard).push_back(of);
     }
   }
 
+  /// Those with a node that counts.
   void count_domains(tally& of) {
-    std::vector<std::uint8_t> is_there(of.in_domain.size(), 0);
-    for (node_row row = 0; row < s_.node_count(); ++row) {
-      if (of.counts[row] != 0) is_there[made_.domain_of(of, row)] = 1;
+    const auto [known, is_new] = domains_.try_emplace({of.counts.get(), of.topology}, 0);
+    if (is_new) {
+      std::vector<std::uint8_t> is_there(made_.topologies_[of.topology].count, 0);
+      for (node_row row = 0; row < s_.node_count(); ++row) {
+        if ((*of.counts)[row] != 0) is_there[made_.domain_of(of, row)] = 1;
+      }
+      known->second = static_cast<std::uint32_t>(std::count(is_there.begin(), is_there.end(), 1));
     }
-    of.domains = static_cast<std::uint32_t>(std::count(is_there.begin(), is_there.end(), 1));
+    of.domains = known->second;
     of.with.assign(1, of.domains);
   }
 
   neighbour_book& made_;
   const model::cluster_state& s_;
-  std::vector<likeness> likes_;  ///< by kind
-  std::map<std::pair<class_row, std::string_view>, std::vector<std::uint32_t>> owners_;
+  pod_kinds pods_;
+  std::map<std::string_view, std::uint32_t> topologies_;  ///< by key
+  /// By keys, node selector, node affinity and tolerations that are looked at, and whether taints are.
+  std::map<std::tuple<std::vector<std::uint32_t>, std::string_view, std::string_view, std::string_view, bool>,
+           std::shared_ptr<const node_flags>>
+      flags_;
+  std::map<std::pair<const node_flags*, std::uint32_t>, std::uint32_t> domains_;  ///< by flags and topology
 };
 
 void neighbour_book::open(const session_access& a, bool spread, bool wishes) {
@@ -269,10 +217,9 @@ void neighbour_book::open(const session_access& a, bool spread, bool wishes) {
   wishes = wishes && s.pods_with_preferences + s.pods_with_affinity > 0;
   if (!spread && !wishes) return;
   maker made(*this, s);
-  made.find_kinds();
   if (spread) made.add_spread();
   if (wishes) made.add_wishes();
-  spots_.assign(s.pod_slots, {});
+  spots_ = pod_spots(s.pod_slots);
   for (pod_row p = 0; p < s.pod_slots; ++p) {
     if (s.pods[p].live) changed(a, p);
   }
@@ -286,7 +233,7 @@ spread_verdict neighbour_book::verdict(pod_row pod, node_row node) const {
     const std::uint32_t domain = domain_of(of, node);
     if (domain == no_row) return spread_verdict::no_domain;
     const std::int64_t fewest = of.domains < one.min_domains ? 0 : static_cast<std::int64_t>(of.fewest);
-    if (of.in_domain[domain] + one.itself - fewest > one.skew) return spread_verdict::uneven;
+    if (of.in_domain.of(domain) + one.itself - fewest > one.skew) return spread_verdict::uneven;
   }
   return spread_verdict::even;
 }
@@ -299,7 +246,7 @@ std::vector<std::int64_t> neighbour_book::evenness(pod_row pod, std::span<const 
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const bool has_all = std::all_of(soft.begin(), soft.end(), [&](const rule& one) {
       const tally& of = tallies_[one.tally];
-      return one.by_node ? of.counts[nodes[i]] != 0 : domain_of(of, nodes[i]) != no_row;
+      return one.by_node ? (*of.counts)[nodes[i]] != 0 : domain_of(of, nodes[i]) != no_row;
     });
     if (has_all) taking_part.push_back(i);
   }
@@ -307,7 +254,7 @@ std::vector<std::int64_t> neighbour_book::evenness(pod_row pod, std::span<const 
   std::vector<double> sums(taking_part.size(), 0.0);
   for (const rule& one : soft) {
     const tally& of = tallies_[one.tally];
-    std::vector<std::uint8_t> seen(of.in_domain.size(), 0);
+    std::vector<std::uint8_t> seen(topologies_[of.topology].count, 0);
     std::size_t domains = 0;
     for (const std::size_t i : taking_part) {
       std::uint8_t& is_seen = seen[domain_of(of, nodes[i])];
@@ -316,7 +263,7 @@ std::vector<std::int64_t> neighbour_book::evenness(pod_row pod, std::span<const 
     }
     const double weight = natural_log(static_cast<double>(domains + 2));
     for (std::size_t k = 0; k < taking_part.size(); ++k) {
-      const auto pods = static_cast<double>(of.in_domain[domain_of(of, nodes[taking_part[k]])]);
+      const auto pods = static_cast<double>(of.in_domain.of(domain_of(of, nodes[taking_part[k]])));
       sums[k] += pods * weight + static_cast<double>(one.skew - 1);
     }
   }
@@ -342,7 +289,7 @@ std::vector<std::int64_t> neighbour_book::pull(pod_row pod, std::span<const node
     const std::int64_t weight = one.is_required ? required : one.weight;
     for (std::size_t i = 0; i < nodes.size() && weight != 0; ++i) {
       const std::uint32_t domain = domain_of(of, nodes[i]);
-      if (domain != no_row) sums[i] += weight * of.in_domain[domain];
+      if (domain != no_row) sums[i] += weight * of.in_domain.of(domain);
     }
   }
   return sums;

@@ -4,6 +4,7 @@
 /// others. Kubernetes' rules of topology spread constraints and of preferred affinity to pods.
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -12,15 +13,10 @@
 #include <kaisched/ids.hpp>
 
 #include "model/selector.hpp"
+#include "policy/predicates/domain_counts.hpp"
+#include "policy/predicates/pod_kinds.hpp"
 
-namespace kaisched {
-
-class session_access;
-
-namespace policy {
-
-/// The term of a pod in the first namespace is about pods in the second one.
-[[nodiscard]] bool reaches(const model::affinity_term& term, std::string_view own, std::string_view other);
+namespace kaisched::policy {
 
 /// What hard constraints say of a node.
 enum class spread_verdict : std::uint8_t {
@@ -62,17 +58,12 @@ class neighbour_book {
                                                   std::int64_t required) const;
 
  private:
-  /// Domains of a key, by node row; no_row: the node has none.
-  struct topology {
-    std::string_view key;
-    std::vector<std::uint32_t> domain;
-    std::uint32_t domains = 0;
-  };
+  using node_flags = std::vector<std::uint8_t>;  ///< by node row
   /// Pods by domain.
   struct tally {
     std::uint32_t topology = 0;
-    std::vector<std::uint8_t> counts;     ///< by node row: pods there count; empty: everywhere
-    std::vector<std::int64_t> in_domain;  ///< pods
+    std::shared_ptr<const node_flags> counts;  ///< pods there count; null: everywhere
+    domain_counts in_domain;                   ///< pods
     // Only of hard constraints:
     std::uint32_t domains = 0;        ///< that have a node that counts
     std::vector<std::uint32_t> with;  ///< so many of these domains have so many pods
@@ -103,25 +94,19 @@ class neighbour_book {
     std::vector<rule> soft;
     std::vector<wish> pulls;
   };
-  struct spot {
-    node_row at = no_row;
-    bool is_leaving = false;
-  };
   class maker;
 
   [[nodiscard]] const kind& kind_of(pod_row pod) const { return kinds_[kind_of_[pod]]; }
   [[nodiscard]] std::uint32_t domain_of(const tally& of, node_row row) const {
-    return topologies_[of.topology].domain[row];
+    return topologies_[of.topology].of(row);
   }
-  void count(const kind& of, spot where, std::int64_t pods);
+  void count(const kind& of, const pod_spots::spot& where, std::int64_t pods);
 
-  std::vector<topology> topologies_;
+  std::vector<key_domains> topologies_;
   std::vector<tally> tallies_;
   std::vector<kind> kinds_;
-  std::vector<std::uint32_t> kind_of_;                 ///< by pod
-  std::vector<spot> spots_;                            ///< by pod
-  std::vector<std::pair<pod_row, node_row>> leaving_;  ///< where pods are that hold a claim on another node
+  std::vector<std::uint32_t> kind_of_;  ///< by pod
+  pod_spots spots_;
 };
 
-}  // namespace policy
-}  // namespace kaisched
+}  // namespace kaisched::policy
