@@ -206,6 +206,41 @@ TEST_CASE("strict equals one unit at a time, with quotas, limits, priorities, hi
   }
 }
 
+TEST_CASE("strict: with a log, which divides in rounds, the shares are the same") {
+  std::mt19937_64 random(23);
+  const auto draw = [&](std::int64_t least, std::int64_t most) {
+    return least + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most - least + 1));
+  };
+  for (int round = 0; round < 300; ++round) {
+    const std::int64_t most = std::int64_t{1} << draw(3, 50);
+    const std::int64_t heaviest = draw(0, 4) == 0 ? 1'000'000'000'000 : 5000;  // pulls are rounded, or not
+    std::vector<std::string> uids;
+    for (int i = 0; i < 60; ++i) uids.push_back("q" + std::to_string(i));
+    std::vector<exact_queue> queues(uids.size());
+    for (std::size_t i = 0; i < queues.size(); ++i) {
+      exact_queue& q = queues[i];
+      q.uid = uids[i];
+      q.created = draw(0, 2);
+      q.priority = draw(0, 9) == 0 ? 200 : 100;
+      exact_share& s = q.shares[gpu];
+      s.deserved = draw(0, 1) == 0 ? 0 : draw(-1, most);
+      s.limit = draw(0, 3) == 0 ? draw(0, most) : unlimited;
+      s.weight = draw(0, heaviest);
+      s.request = draw(0, 1) == 0 ? draw(0, 10) : draw(0, most);
+      s.usage = round % 3 == 0 ? draw(0, 100'000) : 0;
+    }
+    std::vector<exact_queue> logged = queues;
+    std::vector<exact_queue*> siblings;
+    for (exact_queue& q : logged) siblings.push_back(&q);
+    policy::exact_share_log log;
+    const std::int64_t total = draw(0, 20 * most);
+    const std::int64_t unit = draw(0, 1) == 0 ? 1 : 1000;
+    const std::int64_t left = divide(queues, total, unit, 1000);
+    REQUIRE(left == policy::divide_exactly(siblings, gpu, total, unit, 1000, &log));
+    REQUIRE(shares_of(queues) == shares_of(logged));
+  }
+}
+
 TEST_CASE("strict: what nobody wants is returned, what is not there is not divided") {
   std::int64_t rest = 0;
   CHECK(strict(10, {{0, 3}, {0, 4}}, 0, 1, &rest) == integers{3, 4});

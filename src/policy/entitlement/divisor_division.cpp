@@ -35,6 +35,7 @@ using pull_rule = std::function<void(std::vector<claim>&)>;
 class claim_log {
  public:
   claim_log(exact_share_log* to, share_step_kind what, std::uint32_t r) : to_(to), what_(what), resource_(r) {}
+  [[nodiscard]] bool is_open() const { return to_ != nullptr; }
 
   /// The pulls are those of a new round, which ends when somebody has all that was wanted.
   void begin_round(const std::vector<claim>& claims) {
@@ -89,74 +90,151 @@ std::int64_t units_at(const claim& c, std::int64_t largest, int128 y) {
   return std::max(c.units, static_cast<std::int64_t>((quotient + 1) / 2));
 }
 
-/// Serving down to `largest / y` takes whole units only, satisfies nobody and stays within the total.
-bool can_serve(const std::vector<claim>& claims, std::int64_t largest, int128 y, std::int64_t unit,
+/// Serving down to `largest / y` takes whole units only, satisfies no claim and stays within the total.
+bool can_serve(const std::vector<claim*>& hungry, std::int64_t largest, int128 y, std::int64_t unit,
                std::int64_t total) {
   int128 taken = 0;
-  for (const claim& c : claims) {
-    if (!c.hungry() || c.pull <= 0) continue;
-    const std::int64_t more = units_at(c, largest, y) - c.units;
+  for (const claim* c : hungry) {
+    const std::int64_t more = units_at(*c, largest, y) - c->units;
     const int128 amount = static_cast<int128>(more) * unit;
-    if (amount > 0 && c.given + amount >= c.wanted) return false;
+    if (amount > 0 && c->given + amount >= c->wanted) return false;
     taken += amount;
   }
   return taken <= total;
 }
 
-/// Serves a long run of units at once: the order of service is the order of quotients, so a run that satisfies nobody
-/// is a threshold, found by bisection.
-void serve_run(std::vector<claim>& claims, std::int64_t unit, std::int64_t& total) {
-  std::int64_t largest = 0;
-  for (const claim& c : claims) {
-    if (c.hungry()) largest = std::max(largest, c.pull);
+/// The last y before that at which some claim is satisfied.
+int128 last_unsatisfied(const std::vector<claim*>& hungry, std::int64_t largest, std::int64_t unit) {
+  int128 least = most_quotient;
+  for (const claim* c : hungry) {
+    const std::int64_t missing = c->wanted - c->given;
+    const int128 units = static_cast<int128>(c->units) + missing / unit + (missing % unit == 0 ? 0 : 1);
+    least = std::min(least, ((2 * units - 1) * largest + c->pull - 1) / c->pull - 1);
   }
-  if (largest == 0) return;
+  return least;
+}
+
+/// The largest y from 0 to `most` for which `holds`, which does for 0 and for no y above one for which it does not.
+template <class Holds>
+int128 last_that_holds(int128 most, Holds holds) {
+  if (holds(most)) return most;
   int128 low = 0;
-  int128 high = most_quotient;
-  while (low < high) {
-    const int128 middle = low + (high - low + 1) / 2;
-    if (can_serve(claims, largest, middle, unit, total))
-      low = middle;
-    else
-      high = middle - 1;
+  while (low + 1 < most) {
+    const int128 middle = low + (most - low) / 2;
+    (holds(middle) ? low : most) = middle;
   }
-  for (claim& c : claims) {
-    if (!c.hungry() || c.pull <= 0) continue;
-    const std::int64_t more = units_at(c, largest, low) - c.units;
-    c.units += more;
-    c.given += more * unit;
+  return low;
+}
+
+std::int64_t largest_pull(const std::vector<claim*>& hungry) {
+  std::int64_t largest = 0;
+  for (const claim* c : hungry) largest = std::max(largest, c->pull);
+  return largest;
+}
+
+/// Serves a long run of units at once: the order of service is the order of quotients, so a run that satisfies no claim
+/// is a threshold.
+void serve_run(const std::vector<claim*>& hungry, std::int64_t unit, std::int64_t& total) {
+  const std::int64_t largest = largest_pull(hungry);
+  const int128 y = last_that_holds(last_unsatisfied(hungry, largest, unit),
+                                   [&](int128 to) { return can_serve(hungry, largest, to, unit, total); });
+  for (claim* c : hungry) {
+    const std::int64_t more = units_at(*c, largest, y) - c->units;
+    c->units += more;
+    c->given += more * unit;
     total -= more * unit;
   }
 }
 
-/// One unit to the claim that is next. False if nobody may take any.
-bool serve_one(std::vector<claim>& claims, std::int64_t unit, std::int64_t& total, bool& satisfied) {
-  claim* best = nullptr;
-  for (claim& c : claims) {
-    if (c.hungry() && c.pull > 0 && (best == nullptr || serves_before(c, *best))) best = &c;
+/// One unit each to the claims that are next, in their order, until so many have been given or there is nothing left.
+/// `until_satisfied`: or until a claim has all that is wanted.
+void serve_in_order(std::vector<claim*> hungry, std::size_t units, bool until_satisfied, std::int64_t unit,
+                    std::int64_t& total) {
+  const auto comes_later = [](const claim* a, const claim* b) { return serves_before(*b, *a); };
+  std::make_heap(hungry.begin(), hungry.end(), comes_later);
+  for (; units > 0 && total > 0 && !hungry.empty(); --units) {
+    std::pop_heap(hungry.begin(), hungry.end(), comes_later);
+    claim& next = *hungry.back();
+    const std::int64_t amount = std::min({unit, total, next.wanted - next.given});
+    next.given += amount;
+    ++next.units;
+    total -= amount;
+    if (next.hungry())
+      std::push_heap(hungry.begin(), hungry.end(), comes_later);
+    else if (until_satisfied)
+      return;
+    else
+      hungry.pop_back();
   }
-  if (best == nullptr) return false;
-  const std::int64_t amount = std::min({unit, total, best->wanted - best->given});
-  best->given += amount;
-  ++best->units;
-  total -= amount;
-  satisfied = !best->hungry();
-  return true;
 }
 
-std::int64_t hand_out(std::vector<claim>& claims, std::int64_t unit, std::int64_t total, const pull_rule& pulls,
-                      claim_log log) {
+/// Those that can still be served.
+std::vector<claim*> hungry_of(std::vector<claim>& claims) {
+  std::vector<claim*> hungry;
+  for (claim& c : claims) {
+    if (c.hungry() && c.pull > 0) hungry.push_back(&c);
+  }
+  return hungry;
+}
+
+/// The pulls are anew after each claim that is satisfied.
+std::int64_t hand_out_in_rounds(std::vector<claim>& claims, std::int64_t unit, std::int64_t total,
+                                const pull_rule& pulls, claim_log log) {
+  constexpr std::size_t no_limit = static_cast<std::size_t>(-1);
   while (total > 0) {
     pulls(claims);
     log.begin_round(claims);
-    serve_run(claims, unit, total);
-    bool satisfied = false;
-    bool served = true;
-    while (total > 0 && !satisfied && served) served = serve_one(claims, unit, total, satisfied);
+    const std::vector<claim*> hungry = hungry_of(claims);
+    if (!hungry.empty()) {
+      serve_run(hungry, unit, total);
+      serve_in_order(hungry, no_limit, true, unit, total);
+    }
     log.end_round(claims);
-    if (!served) return total;
+    if (hungry.empty()) return total;
   }
   return total;
+}
+
+/// What a claim has more once everything down to the quotient `largest / y` has been served, as far as it is wanted.
+int128 served_at(const claim& c, std::int64_t largest, int128 y, std::int64_t unit) {
+  const int128 amount = static_cast<int128>(units_at(c, largest, y) - c.units) * unit;
+  return std::min<int128>(amount, c.wanted - c.given);
+}
+
+/// The same as in rounds where the pulls of claims stay what they are: the order of service is the order of quotients
+/// from the first unit to the last, whichever claims are satisfied between.
+std::int64_t hand_out_at_once(std::vector<claim>& claims, std::int64_t unit, std::int64_t total,
+                              const pull_rule& pulls) {
+  pulls(claims);
+  while (total > 0) {
+    std::vector<claim*> hungry = hungry_of(claims);
+    if (hungry.empty()) return total;
+    const std::int64_t largest = largest_pull(hungry);
+    const int128 y = last_that_holds(most_quotient, [&](int128 to) {
+      int128 taken = 0;
+      for (const claim* c : hungry) taken += served_at(*c, largest, to, unit);
+      return taken <= total;
+    });
+    for (claim* c : hungry) {
+      const auto more = static_cast<std::int64_t>(served_at(*c, largest, y, unit));
+      c->units = units_at(*c, largest, y);
+      c->given += more;
+      total -= more;
+    }
+    std::erase_if(hungry, [](const claim* c) { return !c->hungry(); });
+    serve_in_order(hungry, hungry.size(), false, unit, total);
+  }
+  return total;
+}
+
+/// How the pulls of claims change while these are served.
+enum class pulls : std::uint8_t { change, stay };
+
+/// A log is by rounds.
+std::int64_t hand_out(std::vector<claim>& claims, std::int64_t unit, std::int64_t total, pulls while_served,
+                      const pull_rule& rule, const claim_log& log) {
+  return while_served == pulls::stay && !log.is_open() ? hand_out_at_once(claims, unit, total, rule)
+                                                       : hand_out_in_rounds(claims, unit, total, rule, log);
 }
 
 /// Weight moved by history: w + k (w - usage) with w normalised over the hungry; plain weight if that leaves nobody.
@@ -185,6 +263,16 @@ void pull_by_weight(std::vector<claim>& claims, std::uint32_t r, std::int64_t k)
   for (std::size_t i = 0; i < claims.size(); ++i) {
     claims[i].pull = static_cast<std::int64_t>(std::max<int128>(0, moved[i]) >> shift);
   }
+}
+
+/// Weights pull the same in every round: history does not count, and no pull has to be rounded.
+pulls weights_while_served(const std::vector<claim>& claims, std::uint32_t r, std::int64_t k) {
+  const bool stay = std::all_of(claims.begin(), claims.end(), [&](const claim& c) {
+    if (!c.hungry()) return true;
+    const exact_share& s = c.queue->shares[r];
+    return (k == 0 || s.usage == 0) && static_cast<int128>(s.weight) * (k_scale + k) * usage_scale <= most_pull;
+  });
+  return stay ? pulls::stay : pulls::change;
 }
 
 /// Claims are those of some siblings, in their order.
@@ -223,10 +311,10 @@ std::int64_t divide_quotas(std::span<exact_queue* const> siblings, std::uint32_t
     for (const claim& c : claims) {
       if (!c.hungry() || total == 0) note(c);  // takes part in no round
     }
-    const auto pulls = [&](std::vector<claim>& all) {
+    const auto by_quota = [&](std::vector<claim>& all) {
       for (std::size_t i = 0; i < all.size(); ++i) all[i].pull = std::min(quotas[i], most_pull);
     };
-    total = hand_out(claims, unit, total, pulls, claim_log(log, share_step_kind::quota, r));
+    total = hand_out(claims, unit, total, pulls::stay, by_quota, claim_log(log, share_step_kind::quota, r));
   }
   add_claims(siblings, r, claims);
   return total;
@@ -276,8 +364,9 @@ std::int64_t divide_exactly(std::span<exact_queue* const> siblings, std::uint32_
       const exact_share& s = queue->shares[r];
       claims.push_back({queue, std::max<std::int64_t>(0, s.requestable() - s.fair_share), 0, 0, 0});
     }
-    const auto pulls = [&](std::vector<claim>& all) { pull_by_weight(all, r, k); };
-    total = hand_out(claims, unit, total, pulls, claim_log(log, share_step_kind::over_quota, r));
+    const auto by_weight = [&](std::vector<claim>& all) { pull_by_weight(all, r, k); };
+    total = hand_out(claims, unit, total, weights_while_served(claims, r, k), by_weight,
+                     claim_log(log, share_step_kind::over_quota, r));
     add_claims(equals, r, claims);
   }
   log_of_all(siblings, r, log, share_step_kind::left, total);
