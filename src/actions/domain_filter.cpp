@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "actions/pod_placer.hpp"
+#include "actions/chunk_members.hpp"
 #include "actions/victim_units.hpp"
 #include "session/members.hpp"
 
@@ -76,13 +76,14 @@ domain_filter::domain_filter(const core& c, group_row waiting) {
 void domain_filter::open_strict(const core& c, group_row waiting) {
   const model::cluster_state& s = c.state();
   const model::group_core& g = s.groups[waiting];
+  const chunk_members chunk(c, c.partial.chunk);
   for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
     const model::topology_ask* ask = s.subs[sub].together.get();
     if (ask == nullptr || ask->required_level.empty()) continue;
     const auto tree = std::find_if(c.topologies->begin(), c.topologies->end(),
                                    [&](const policy::topology::domain_tree& one) { return one.name == ask->topology; });
     std::int64_t gpus = 0;
-    for (const pod_row p : pods_below(c, sub, c.partial.chunk)) gpus += gpus_wanted(c, p);
+    for (const pod_row p : chunk.below(c, sub)) gpus += gpus_wanted(c, p);
     if (gpus == 0 || tree == c.topologies->end()) continue;
     level_demand made;
     made.requests.push_back(gpus);

@@ -73,7 +73,7 @@ domain_walk::domain_walk(core& c, group_row group, const placing& how, work::fai
       steps_left_(how.plan == nullptr ? own_steps_ : how.plan->steps_left) {}
 
 result<bool> domain_walk::run(std::span<const pod_row> chunk) {
-  chunk_ = chunk;
+  chunk_ = chunk_members(c_, chunk);
   nodes_offered everything;
   if (how_.among != nullptr) everything.among = *how_.among;
   const agenda all{c_.state().groups[group_].first_sub, &everything, nullptr};
@@ -81,11 +81,7 @@ result<bool> domain_walk::run(std::span<const pod_row> chunk) {
 }
 
 result<bool> domain_walk::place(const agenda* todo) {
-  const auto has_pods = [&](sub_group_row member) {
-    return std::any_of(chunk_.begin(), chunk_.end(),
-                       [&](pod_row p) { return is_below(c_, c_.state().pods[p].sub, member); });
-  };
-  while (todo != nullptr && !has_pods(todo->member)) todo = todo->next;
+  while (todo != nullptr && !chunk_.has_pods(todo->member)) todo = todo->next;
   if (todo == nullptr) return true;
   const std::optional<level_ask> ask = ask_of(todo->member);
   if (!ask) return place_on(*todo, *todo->offered);
@@ -164,10 +160,12 @@ result<bool> domain_walk::place_children(const agenda& todo, const nodes_offered
 result<bool> domain_walk::place_pods(sub_group_row pod_set, const nodes_offered& nodes) {
   work::node_scope scope;
   if (!nodes.among.empty()) scope.among = &nodes.among;
-  if (nodes.bands.empty() && nodes.rows.empty()) return placer_.place(pod_set, chunk_, scope);
+  const std::span<const pod_row> pods = chunk_.of(pod_set);
+  const bool is_part = pods.size() < chunk_.size();
+  if (nodes.bands.empty() && nodes.rows.empty()) return placer_.place(pods, is_part, scope);
   work::node_bands bands = nodes.bands.empty() ? work::node_bands(nodes.rows) : work::node_bands(nodes.bands);
   scope.bands = &bands;
-  return placer_.place(pod_set, chunk_, scope);
+  return placer_.place(pods, is_part, scope);
 }
 
 // ---- domains -----------------------------------------------------------------------------------------------------
@@ -245,15 +243,15 @@ domain_walk::measured domain_walk::measure(sub_group_row member, const topology:
     const std::int64_t more = more_ == nullptr ? 0 : (*more_)[at];
     room.free += std::max<std::int64_t>(0, (*c_.live.idle)[at] + (*c_.live.releasing)[at] + more);
   }
-  const model::group_core& g = s.groups[group_];
-  for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
-    if (c_.counts(sub).active_allocated == 0 || !is_below(c_, sub, member)) continue;
-    for (pod_row p = s.subs[sub].first_pod; p != no_row; p = s.pods[p].next) {
+  for_pod_sets_below(c_, member, [&](sub_group_row sub) {
+    for (pod_row p = c_.counts(sub).active_allocated == 0 ? no_row : s.subs[sub].first_pod; p != no_row;
+         p = s.pods[p].next) {
       if (!work::is_active(c_, p) || c_.live.pod_node[p] == no_row) continue;
       const std::uint32_t leaf = tree.leaf[(*s.node_row_of_slot)[c_.live.pod_node[p]]];
       if (leaf != no_row) ++made.rooms[leaf].used;
     }
-  }
+    return true;
+  });
   topology::add_up(tree, made.rooms);
   return made;
 }
@@ -270,7 +268,7 @@ bool domain_walk::holds_slices(sub_group_row member, const topology::domain_tree
         c_.counts(child).active_allocated > 0) {
       continue;
     }
-    const std::vector<pod_row> pods = pods_below(c_, child, chunk_);
+    const std::vector<pod_row> pods = chunk_.below(c_, child);
     if (pods.empty()) continue;
     const class_row kind = s.pods[pods.front()].pod_class;
     if (std::any_of(pods.begin(), pods.end(), [&](pod_row p) { return s.pods[p].pod_class != kind; })) continue;
@@ -326,7 +324,7 @@ void domain_walk::note_shortage(const level_ask& ask, const measured& what) {
 
 domain_walk::domain_choices domain_walk::choices_of(sub_group_row member, const level_ask& ask,
                                                     const nodes_offered& offered) {
-  const std::vector<pod_row> pods = pods_below(c_, member, chunk_);
+  const std::vector<pod_row> pods = chunk_.below(c_, member);
   domain_choices made{member, ask, &offered, measure(member, *ask.tree, pods, offered), {}, 0, {}, {}, false};
   made.domains =
       topology::domains_to_try(*ask.tree, made.what.rooms, ask.levels, made.what.need, c_.options.domain_placement);
@@ -394,14 +392,14 @@ bool domain_walk::has_shape(const level_ask& ask) {
 std::vector<std::uint8_t> domain_walk::nodes_in_use(sub_group_row member) const {
   const model::cluster_state& s = c_.state();
   std::vector<std::uint8_t> in_use(s.node_count(), 0);
-  const model::group_core& g = s.groups[group_];
-  for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
-    if (c_.counts(sub).active_allocated == 0 || !is_below(c_, sub, member)) continue;
-    for (pod_row p = s.subs[sub].first_pod; p != no_row; p = s.pods[p].next) {
+  for_pod_sets_below(c_, member, [&](sub_group_row sub) {
+    for (pod_row p = c_.counts(sub).active_allocated == 0 ? no_row : s.subs[sub].first_pod; p != no_row;
+         p = s.pods[p].next) {
       const std::uint32_t slot = c_.live.pod_node[p];
       if (work::is_active(c_, p) && slot != no_row) in_use[(*s.node_row_of_slot)[slot]] = 1;
     }
-  }
+    return true;
+  });
   return in_use;
 }
 
@@ -478,7 +476,7 @@ result<bool> domain_walk::place_in_pieces(const agenda& todo, const level_ask& a
   if (!planned || *planned || (plans(todo) && steps_left_ <= 0)) return planned;
   const topology::domain_tree& tree = *ask.tree;
   const nodes_offered& offered = *todo.offered;
-  const measured what = measure(todo.member, tree, pods_below(c_, todo.member, chunk_), offered);
+  const measured what = measure(todo.member, tree, chunk_.below(c_, todo.member), offered);
   const std::uint32_t start = c_.depth();
   std::int64_t tried = 0;
   bool first = true;
@@ -557,7 +555,7 @@ bool domain_walk::requires_shape(sub_group_row member) const {
 /// A member that requires a level, and domains of the level that have room for its pods.
 domain_walk::holder domain_walk::holder_of(sub_group_row member, level_ask ask, const nodes_offered& offered) {
   ask.levels.preferred = no_row;
-  const measured what = measure(member, *ask.tree, pods_below(c_, member, chunk_), offered);
+  const measured what = measure(member, *ask.tree, chunk_.below(c_, member), offered);
   holder made{member, ask, std::vector<std::uint8_t>(ask.tree->domains.size(), 0)};
   for (const std::uint32_t one :
        topology::domains_to_try(*ask.tree, what.rooms, ask.levels, what.need, c_.options.domain_placement)) {
@@ -581,7 +579,7 @@ std::uint32_t domain_walk::home_of(const holder& above, const std::vector<node_r
 
 offered_pieces domain_walk::pieces_with(std::span<const pod_row> chunk, const std::vector<std::int64_t>& more,
                                         const std::vector<std::uint32_t>& victims, std::size_t most) {
-  chunk_ = chunk;
+  chunk_ = chunk_members(c_, chunk);
   more_ = &more;
   victims_ = &victims;
   nodes_offered everything;
@@ -593,7 +591,7 @@ offered_pieces domain_walk::pieces_with(std::span<const pod_row> chunk, const st
   std::vector<holder> holders;
   for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
     const std::optional<level_ask> ask = ask_of(sub);
-    std::vector<pod_row> pods = pods_below(c_, sub, chunk);
+    std::vector<pod_row> pods = chunk_.below(c_, sub);
     // Inside of a piece of another member that one decides who has to leave.
     if (!ask || !requires_shape(sub) || pods.empty() || !add_holders(sub, everything, holders)) continue;
     if (!has_nodes(sub)) {
@@ -634,11 +632,12 @@ bool domain_walk::add_holders(sub_group_row member, const nodes_offered& offered
 
 /// Some pod below the member is on a node.
 bool domain_walk::has_nodes(sub_group_row member) const {
-  const model::group_core& g = c_.state().groups[group_];
-  for (sub_group_row one = g.first_sub; one < g.first_sub + g.sub_count; ++one) {
-    if (c_.counts(one).active_allocated > 0 && is_below(c_, one, member)) return true;
-  }
-  return false;
+  bool any = false;
+  for_pod_sets_below(c_, member, [&](sub_group_row one) {
+    any = c_.counts(one).active_allocated > 0;
+    return !any;
+  });
+  return any;
 }
 
 /// The first pieces for members alike, as many as `most`, that lie in domains of the holders above them.

@@ -10,6 +10,7 @@
 
 #include <kaisched/result.hpp>
 
+#include "actions/chunk_members.hpp"
 #include "actions/piece_sets.hpp"
 #include "actions/placement.hpp"
 #include "actions/pod_placer.hpp"
@@ -117,7 +118,7 @@ class domain_walk {
   const placing& how_;
   work::failure& why_;
   pod_placer placer_;
-  std::span<const pod_row> chunk_;
+  chunk_members chunk_;
   const std::vector<std::int64_t>* more_ = nullptr;      ///< what nodes would have beside what is free; null: nothing
   const std::vector<std::uint32_t>* victims_ = nullptr;  ///< by node, who would leave for it
   bool looks_back_;

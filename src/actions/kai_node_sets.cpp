@@ -5,7 +5,6 @@
 #include <iterator>
 #include <utility>
 
-#include "actions/pod_placer.hpp"
 #include "session/members.hpp"
 
 namespace kaisched::actions {
@@ -42,14 +41,14 @@ topology::pods_ask kai_node_sets::asks_of(std::span<const pod_row> pods) const {
 }
 
 /// Only pod sets that have pods to place are looked at.
-std::vector<node_row> kai_node_sets::nodes_in_use(sub_group_row member, std::span<const pod_row> pods) const {
+std::vector<node_row> kai_node_sets::nodes_in_use(std::span<const pod_row> pods) const {
   const model::cluster_state& s = c_.state();
-  const group_row group = s.subs[member].group;
-  const model::group_core& g = s.groups[group];
+  std::vector<sub_group_row> sets;
+  for (const pod_row p : pods) sets.push_back(s.pods[p].sub);
+  std::sort(sets.begin(), sets.end());
+  sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
   std::vector<node_row> rows;
-  for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
-    const bool has_pods = std::any_of(pods.begin(), pods.end(), [&](pod_row p) { return s.pods[p].sub == sub; });
-    if (s.subs[sub].is_set || !has_pods || !is_below(c_, sub, member)) continue;
+  for (const sub_group_row sub : sets) {
     for (pod_row p = s.subs[sub].first_pod; p != no_row; p = s.pods[p].next) {
       if (work::is_active(c_, p) && c_.live.pod_node[p] != no_row) {
         rows.push_back((*s.node_row_of_slot)[c_.live.pod_node[p]]);
@@ -74,7 +73,7 @@ kai_node_sets::domain_sets kai_node_sets::sets_of(sub_group_row member, const mo
   const std::uint32_t common = topology::common_domain(tree, offered == nullptr ? all : valid, levels.preferred);
   topology::domain_book& book = c_.books.of(c_, tree);
   const topology::pods_ask asks = asks_of(pods);
-  const std::vector<node_row> in_use = nodes_in_use(member, pods);
+  const std::vector<node_row> in_use = nodes_in_use(pods);
   topology::domain_choice made =
       common == topology::root_domain
           ? topology::choose_domains(tree, common, levels, asks, in_use, book.counts_of(asks))

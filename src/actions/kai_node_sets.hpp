@@ -30,7 +30,7 @@ class kai_node_sets {
 
  private:
   [[nodiscard]] policy::topology::pods_ask asks_of(std::span<const pod_row> pods) const;
-  [[nodiscard]] std::vector<node_row> nodes_in_use(sub_group_row member, std::span<const pod_row> pods) const;
+  [[nodiscard]] std::vector<node_row> nodes_in_use(std::span<const pod_row> pods) const;
 
   work::core& c_;
   std::map<sub_group_row, policy::topology::preferred_domains> preferred_;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "actions/chunk_members.hpp"
 #include "actions/domain_walk.hpp"
 #include "actions/kai_node_sets.hpp"
 #include "actions/pod_placer.hpp"
@@ -47,7 +48,9 @@ class walk {
   result<bool> run(std::span<const pod_row> chunk) {
     const offer everything{how_.among, nullptr};
     const sub_group_row root = c_.state().groups[group_].first_sub;
-    return is_plain(c_, group_) ? place_pods(root + 1, chunk, everything) : place(root, chunk, everything);
+    if (is_plain(c_, group_)) return place_pods(root + 1, chunk, false, everything);
+    chunk_ = chunk_members(c_, chunk);
+    return place(root, everything);
   }
 
  private:
@@ -55,10 +58,10 @@ class walk {
     return c_.topologies == nullptr ? nullptr : c_.state().subs[member].together.get();
   }
 
-  result<bool> place(sub_group_row member, std::span<const pod_row> chunk, const offer& offered) {
+  result<bool> place(sub_group_row member, const offer& offered) {
     const model::topology_ask* ask = ask_of(member);
-    if (ask == nullptr) return place_on(member, chunk, offered);
-    const std::vector<pod_row> pods = pods_below(c_, member, chunk);
+    if (ask == nullptr) return place_on(member, offered);
+    const std::vector<pod_row> pods = chunk_.below(c_, member);
     failure here;
     here.group = group_;
     const kai_node_sets::domain_sets sets = node_sets_.sets_of(member, *ask, pods, offered.among, here);
@@ -78,27 +81,30 @@ class walk {
         below.nodes = &nodes;
       }
       const std::uint32_t start = c_.depth();
-      result<bool> placed = place_on(member, chunk, below);
+      result<bool> placed = place_on(member, below);
       if (!placed || *placed) return placed;
       c_.rollback(start);
     }
     return false;
   }
 
-  result<bool> place_on(sub_group_row member, std::span<const pod_row> chunk, const offer& offered) {
-    if (!c_.state().subs[member].is_set) return place_pods(member, chunk, offered);
+  result<bool> place_on(sub_group_row member, const offer& offered) {
+    if (!c_.state().subs[member].is_set) {
+      const std::span<const pod_row> pods = chunk_.of(member);
+      return place_pods(member, pods, pods.size() < chunk_.size(), offered);
+    }
     for (const sub_group_row child : work::children_in_order(c_, member)) {
-      if (!owns_any(child, chunk)) continue;
-      result<bool> placed = place(child, chunk, offered);
+      if (!chunk_.has_pods(child)) continue;
+      result<bool> placed = place(child, offered);
       if (!placed || !*placed) return placed;
     }
     return true;
   }
 
-  result<bool> place_pods(sub_group_row pod_set, std::span<const pod_row> chunk, const offer& offered) {
+  result<bool> place_pods(sub_group_row pod_set, std::span<const pod_row> pods, bool is_part, const offer& offered) {
     work::node_scope scope{offered.among, nullptr};
     const policy::topology::preferred_domains* preferred = node_sets_.preferred_of(pod_set);
-    if (preferred == nullptr && offered.nodes == nullptr) return placer_.place(pod_set, chunk, scope);
+    if (preferred == nullptr && offered.nodes == nullptr) return placer_.place(pods, is_part, scope);
     work::node_set scored;
     if (preferred != nullptr) {
       scored = nodes_with_scores(*preferred, offered);
@@ -107,7 +113,7 @@ class walk {
     work::node_bands bands = preferred == nullptr ? work::node_bands(*offered.nodes) : bands_of(*preferred, offered);
     scope.bands = &bands;
     c_.access.preferred = preferred;
-    result<bool> placed = placer_.place(pod_set, chunk, scope);
+    result<bool> placed = placer_.place(pods, is_part, scope);
     c_.access.preferred = nullptr;
     return placed;
   }
@@ -154,17 +160,13 @@ class walk {
     });
   }
 
-  bool owns_any(sub_group_row member, std::span<const pod_row> chunk) const {
-    return std::any_of(chunk.begin(), chunk.end(),
-                       [&](pod_row p) { return is_below(c_, c_.state().pods[p].sub, member); });
-  }
-
   core& c_;
   group_row group_;
   const placing& how_;
   failure& why_;
   pod_placer placer_;
   kai_node_sets node_sets_;
+  chunk_members chunk_;  ///< of a group with a tree
 };
 
 /// The group, or a member of its tree, asks for domains that `strict` chooses.

@@ -7,12 +7,11 @@
 
 namespace kaisched::actions {
 
-result<bool> pod_placer::place(sub_group_row pod_set, std::span<const pod_row> chunk, const work::node_scope& scope) {
+result<bool> pod_placer::place(std::span<const pod_row> pods, bool is_part, const work::node_scope& scope) {
   c_.choice.start_scope();
-  for (const pod_row pod : chunk) {
-    if (c_.state().pods[pod].sub != pod_set) continue;
+  for (const pod_row pod : pods) {
     if (auto on = c_.go_on(); !on) return on.failure();
-    result<bool> placed = place_one(pod, scope, chunk.size() > 1);
+    result<bool> placed = place_one(pod, scope, is_part || pods.size() > 1);
     if (!placed || !*placed) return placed;
   }
   return true;
@@ -67,13 +66,6 @@ result<bool> pod_placer::place_one(pod_row pod, const work::node_scope& scope, b
     c_.allocate(pod, found->row, found->devices, found->groups);
   }
   return true;
-}
-
-std::vector<pod_row> pods_below(const work::core& c, sub_group_row member, std::span<const pod_row> chunk) {
-  std::vector<pod_row> pods;
-  std::copy_if(chunk.begin(), chunk.end(), std::back_inserter(pods),
-               [&](pod_row p) { return is_below(c, c.state().pods[p].sub, member); });
-  return pods;
 }
 
 }  // namespace kaisched::actions

@@ -17,8 +17,9 @@ class pod_placer {
   pod_placer(work::core& c, group_row group, const placing& how, work::failure& why)
       : c_(c), group_(group), how_(how), why_(why) {}
 
-  /// Places those of the chunk that belong to a pod set. False: one of them has no place, `why` tells which.
-  result<bool> place(sub_group_row pod_set, std::span<const pod_row> chunk, const work::node_scope& scope);
+  /// Places pods of one pod set. False: one of them has no place, `why` tells which.
+  /// @param is_part the chunk has more pods, of other sets
+  result<bool> place(std::span<const pod_row> pods, bool is_part, const work::node_scope& scope);
 
  private:
   [[nodiscard]] bool is_on(pod_row pod, std::uint32_t node) const;
@@ -30,15 +31,5 @@ class pod_placer {
   const placing& how_;
   work::failure& why_;
 };
-
-/// A member of a tree, or one below it.
-[[nodiscard]] inline bool is_below(const work::core& c, sub_group_row sub, sub_group_row member) {
-  while (sub != no_row && sub != member) sub = c.state().subs[sub].parent;
-  return sub == member;
-}
-
-/// The pods of a chunk that belong to a member of the tree.
-[[nodiscard]] std::vector<pod_row> pods_below(const work::core& c, sub_group_row member,
-                                              std::span<const pod_row> chunk);
 
 }  // namespace kaisched::actions

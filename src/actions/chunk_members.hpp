@@ -1,0 +1,60 @@
+#pragma once
+/// @file
+/// The pods of a chunk by the members of their group's tree.
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "session/core.hpp"
+
+namespace kaisched::actions {
+
+/// A member of a tree, or one below it.
+[[nodiscard]] inline bool is_below(const work::core& c, sub_group_row sub, sub_group_row member) {
+  while (sub != no_row && sub != member) sub = c.state().subs[sub].parent;
+  return sub == member;
+}
+
+/// Calls `visit(pod set)` for a member that is one, or for those below it. Ends where `visit` returns false.
+template <class Visit>
+void for_pod_sets_below(const work::core& c, sub_group_row member, Visit visit) {
+  const model::cluster_state& s = c.state();
+  std::vector<sub_group_row> open{member};
+  while (!open.empty()) {
+    const sub_group_row one = open.back();
+    open.pop_back();
+    if (!s.subs[one].is_set) {
+      if (!visit(one)) return;
+      continue;
+    }
+    for (sub_group_row child = s.subs[one].first_child; child != no_row; child = s.subs[child].next_sibling)
+      open.push_back(child);
+  }
+}
+
+/// Sorted once, so that a look at each member of a tree costs what it holds and not the chunk.
+class chunk_members {
+ public:
+  chunk_members() = default;
+  chunk_members(const work::core& c, std::span<const pod_row> chunk);
+
+  [[nodiscard]] std::size_t size() const { return pods_.size(); }
+  /// The pods of a pod set, in the order of the chunk.
+  [[nodiscard]] std::span<const pod_row> of(sub_group_row pod_set) const;
+  /// The member, or one below it, has pods.
+  [[nodiscard]] bool has_pods(sub_group_row member) const;
+  /// The pods of a member and of all below it, in the order of the chunk.
+  [[nodiscard]] std::vector<pod_row> below(const work::core& c, sub_group_row member) const;
+
+ private:
+  [[nodiscard]] std::pair<std::size_t, std::size_t> range_of(sub_group_row pod_set) const;
+
+  std::vector<pod_row> pods_;             ///< by pod set
+  std::vector<sub_group_row> set_of_;     ///< of these, ascending
+  std::vector<std::uint32_t> place_of_;   ///< of these, in the chunk
+  std::vector<sub_group_row> with_pods_;  ///< members that have pods, themselves or below, ascending
+};
+
+}  // namespace kaisched::actions
