@@ -146,11 +146,10 @@ class edit {
                                    device_info& device) const;
   result<void> read_vendor_devices(const table_reader& t, std::uint64_t row, node_info& node) const;
   result<void> device_quotas(const table_reader& t);
-  result<void> one_quota(const table_reader& t, std::uint64_t row);
+  [[nodiscard]] result<void> read_quota(const table_reader& t, std::uint64_t row, device_quota_info& to) const;
   result<void> disruption_budgets(const table_reader& t);
-  result<void> one_budget(const table_reader& t, std::uint64_t row);
+  [[nodiscard]] result<void> read_budget(const table_reader& t, std::uint64_t row, disruption_budget_info& to) const;
   result<void> reservations(const table_reader& t);
-  result<void> one_reservation(const table_reader& t, std::uint64_t row);
   result<void> read_reservation(const table_reader& t, std::uint64_t row, reservation_info& to) const;
   result<void> numa_zones(const table_reader& t);
   result<void> one_zone(const table_reader& t, std::uint64_t row, node_info& node) const;

@@ -315,10 +315,17 @@ void edit::free_block(sub_group_row first, std::uint32_t size) {
 
 sub_group_row edit::find_sub(group_row g, std::string_view name) const {
   const group_core& group = s_.groups[g];
-  for (sub_group_row sub = group.first_sub + 1; sub < group.first_sub + group.sub_count; ++sub) {
-    if (s_.subs[sub].name == name) return sub;
+  sub_group_row low = group.first_sub + 1;
+  sub_group_row high = group.first_sub + group.sub_count;
+  const sub_group_row end = high;
+  while (low < high) {  // they are in the order of names
+    const sub_group_row middle = low + (high - low) / 2;
+    if (s_.subs[middle].name < name)
+      low = middle + 1;
+    else
+      high = middle;
   }
-  return no_row;
+  return low < end && s_.subs[low].name == name ? low : no_row;
 }
 
 }  // namespace kaisched::model

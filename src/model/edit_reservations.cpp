@@ -1,11 +1,12 @@
 // Deltas of reservations.
-#include <algorithm>
-#include <iterator>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/int128.hpp"
 #include "base/text.hpp"
 #include "model/edit.hpp"
+#include "model/list_edit.hpp"
 
 namespace kaisched::model {
 
@@ -13,39 +14,28 @@ result<void> edit::reservations(const table_reader& t) {
   if (!t.has(col::reservation_name)) {
     return error{status::argument, "reservation tables need the column name", {}};
   }
-  return each_row(t, [&](std::uint64_t row) { return one_reservation(t, row); });
-}
-
-result<void> edit::one_reservation(const table_reader& t, std::uint64_t row) {
-  const std::string_view name = t.text(col::reservation_name, row);
-  const std::vector<reservation_info>& known = *s_.reservations;
-  const auto at = std::lower_bound(known.begin(), known.end(), name,
-                                   [](const reservation_info& a, std::string_view key) { return a.name < key; });
-  const bool exists = at != known.end() && at->name == name;
-  if (exists == (t.op() == table_op::add)) {
-    return t.fail(
-        exists ? status::duplicate : status::not_found, row, col::reservation_name,
-        exists ? "'" + base::shown(name) + "' exists already" : "there is no reservation '" + base::shown(name) + "'");
-  }
-  const auto position = std::distance(known.begin(), at);
-  if (t.op() == table_op::remove) {
-    std::vector<reservation_info>& all = s_.reservations.write();
-    all.erase(all.begin() + position);
+  auto list =
+      edit_list<std::string>(s_.reservations, [](const reservation_info& one) { return std::string_view(one.name); });
+  const auto done = each_row(t, [&](std::uint64_t row) -> result<void> {
+    const std::string_view name = t.text(col::reservation_name, row);
+    const reservation_info* const known = list.find(name);
+    if ((known != nullptr) == (t.op() == table_op::add)) {
+      return t.fail(known != nullptr ? status::duplicate : status::not_found, row, col::reservation_name,
+                    known != nullptr ? "'" + base::shown(name) + "' exists already"
+                                     : "there is no reservation '" + base::shown(name) + "'");
+    }
+    if (t.op() == table_op::remove) return list.remove(name), result<void>{};
+    reservation_info one = known != nullptr ? *known : reservation_info{};
+    if (known == nullptr) {
+      if (auto good = check_name(t, row, col::reservation_name); !good) return good;
+      one.name = name;
+    }
+    if (auto read = read_reservation(t, row, one); !read) return read;
+    list.put(std::move(one));
     return {};
-  }
-  reservation_info one = exists ? *at : reservation_info{};
-  if (!exists) {
-    if (auto good = check_name(t, row, col::reservation_name); !good) return good;
-    one.name = name;
-  }
-  if (auto done = read_reservation(t, row, one); !done) return done;
-  std::vector<reservation_info>& all = s_.reservations.write();
-  if (exists) {
-    all[static_cast<std::size_t>(position)] = std::move(one);
-  } else {
-    all.insert(all.begin() + position, std::move(one));
-  }
-  return {};
+  });
+  if (done) list.finish();
+  return done;
 }
 
 result<void> edit::read_reservation(const table_reader& t, std::uint64_t row, reservation_info& to) const {

@@ -208,8 +208,11 @@ void edit::find_loose_parts(const table_reader& t, group_row g, const std::vecto
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     if (all[i].parent.empty() || parent[i] != no_row) continue;
     std::uint64_t row = all[i].row;
-    for (const std::uint64_t one : rows) {  // nobody moved it: its parent goes
-      if (row == no_place && t.text(col::sub_group_name, one) == all[i].parent) row = one;
+    if (row == no_place) {  // no row moved it: its parent goes
+      const auto at = std::find_if(rows.begin(), rows.end(), [&](std::uint64_t one) {
+        return t.text(col::sub_group_name, one) == all[i].parent;
+      });
+      if (at != rows.end()) row = *at;
     }
     because_of_.clear();
     error why = missing(t, row, col::sub_group_parent,

@@ -1,10 +1,12 @@
 // Deltas of devices that are shared by the rules of their vendors, and of quotas of namespaces for them.
 #include <algorithm>
-#include <iterator>
-#include <tuple>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "base/text.hpp"
 #include "model/edit.hpp"
+#include "model/list_edit.hpp"
 
 namespace kaisched::model {
 
@@ -49,49 +51,40 @@ result<void> edit::device_quotas(const table_reader& t) {
   if (!t.has(col::device_quota_namespace) || !t.has(col::device_quota_vendor)) {
     return error{status::argument, "device_quota tables need the columns namespace and vendor", {}};
   }
-  return each_row(t, [&](std::uint64_t row) { return one_quota(t, row); });
+  using name_pair = std::pair<std::string_view, std::string_view>;
+  auto list = edit_list<std::pair<std::string, std::string>>(
+      s_.device_quotas, [](const device_quota_info& one) { return name_pair(one.name_space, one.vendor); });
+  const auto done = each_row(t, [&](std::uint64_t row) -> result<void> {
+    const name_pair name(t.text(col::device_quota_namespace, row), t.text(col::device_quota_vendor, row));
+    const device_quota_info* const known = list.find(name);
+    if ((known != nullptr) == (t.op() == table_op::add)) {
+      return t.fail(known != nullptr ? status::duplicate : status::not_found, row, col::device_quota_vendor,
+                    "namespace '" + base::shown(name.first) + "' has " + (known != nullptr ? "a" : "no") +
+                        " quota for vendor '" + base::shown(name.second) + "'");
+    }
+    if (t.op() == table_op::remove) return list.remove(name), result<void>{};
+    device_quota_info quota = known != nullptr ? *known : device_quota_info{};
+    if (known == nullptr) {
+      if (auto good = check_name(t, row, col::device_quota_vendor); !good) return good;
+      quota.name_space = name.first;
+      quota.vendor = name.second;
+    }
+    if (auto read = read_quota(t, row, quota); !read) return read;
+    list.put(std::move(quota));
+    return {};
+  });
+  if (done) list.finish();
+  return done;
 }
 
-result<void> edit::one_quota(const table_reader& t, std::uint64_t row) {
-  const std::string_view name_space = t.text(col::device_quota_namespace, row);
-  const std::string_view vendor = t.text(col::device_quota_vendor, row);
-  const std::vector<device_quota_info>& known = *s_.device_quotas;
-  const auto at = std::lower_bound(
-      known.begin(), known.end(), std::tie(name_space, vendor), [](const device_quota_info& a, const auto& key) {
-        return std::pair<std::string_view, std::string_view>(a.name_space, a.vendor) <
-               std::pair<std::string_view, std::string_view>(std::get<0>(key), std::get<1>(key));
-      });
-  const bool exists = at != known.end() && at->name_space == name_space && at->vendor == vendor;
-  if (exists == (t.op() == table_op::add)) {
-    return t.fail(exists ? status::duplicate : status::not_found, row, col::device_quota_vendor,
-                  "namespace '" + base::shown(name_space) + "' has " + (exists ? "a" : "no") + " quota for vendor '" +
-                      base::shown(vendor) + "'");
-  }
-  const auto position = std::distance(known.begin(), at);
-  if (t.op() == table_op::remove) {
-    std::vector<device_quota_info>& all = s_.device_quotas.write();
-    all.erase(all.begin() + position);
-    return {};
-  }
-  device_quota_info quota = exists ? *at : device_quota_info{};
-  if (!exists) {
-    if (auto good = check_name(t, row, col::device_quota_vendor); !good) return good;
-    quota.name_space = name_space;
-    quota.vendor = vendor;
-  }
-  for (const auto& [column, target] : {std::pair{std::uint32_t{col::device_quota_memory}, &quota.memory},
-                                       std::pair{std::uint32_t{col::device_quota_cores}, &quota.cores},
-                                       std::pair{std::uint32_t{col::device_quota_slots}, &quota.slots}}) {
+result<void> edit::read_quota(const table_reader& t, std::uint64_t row, device_quota_info& to) const {
+  for (const auto& [column, target] : {std::pair{std::uint32_t{col::device_quota_memory}, &to.memory},
+                                       std::pair{std::uint32_t{col::device_quota_cores}, &to.cores},
+                                       std::pair{std::uint32_t{col::device_quota_slots}, &to.slots}}) {
     if (!t.has(column)) continue;
     auto v = bounded(t, row, column, unlimited, max_amount);
     if (!v) return v.failure();
     *target = *v;
-  }
-  std::vector<device_quota_info>& all = s_.device_quotas.write();
-  if (exists) {
-    all[static_cast<std::size_t>(position)] = std::move(quota);
-  } else {
-    all.insert(all.begin() + position, std::move(quota));
   }
   return {};
 }

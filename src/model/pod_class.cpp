@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <string_view>
+#include <tuple>
 
 #include <kaisched/quantity.hpp>
 #include <kaisched/schema.hpp>
@@ -183,8 +185,32 @@ bool pod_class::matches_labels(const label_list& labels) const {
 
 namespace {
 
+std::tuple<std::string_view, bool, std::string_view, taint_effect> place_of(const toleration& one) {
+  return {one.key, one.any_value, one.any_value ? std::string_view{} : one.value, one.effect};
+}
+
+void put_in_order(std::vector<toleration>& tolerations) {
+  std::sort(tolerations.begin(), tolerations.end(),
+            [](const toleration& a, const toleration& b) { return place_of(a) < place_of(b); });
+  const auto last = std::unique(tolerations.begin(), tolerations.end(),
+                                [](const toleration& a, const toleration& b) { return place_of(a) == place_of(b); });
+  tolerations.erase(last, tolerations.end());
+}
+
+/// Of tolerations in order, so that many of them cost no more than few.
 bool any_tolerates(const std::vector<toleration>& tolerations, const taint& t) {
-  return std::any_of(tolerations.begin(), tolerations.end(), [&](const toleration& x) { return x.tolerates(t); });
+  const auto with = [&](std::string_view key, bool any_value) {
+    const std::string_view value = any_value ? std::string_view{} : t.value;
+    auto at =
+        std::lower_bound(tolerations.begin(), tolerations.end(), std::tuple(key, any_value, value, taint_effect::any),
+                         [](const toleration& a, const auto& b) { return place_of(a) < b; });
+    for (; at != tolerations.end() && at->key == key && at->any_value == any_value; ++at) {
+      if (!any_value && at->value != value) return false;
+      if (at->tolerates(t)) return true;
+    }
+    return false;
+  };
+  return with({}, true) || with({}, false) || with(t.key, true) || with(t.key, false);
 }
 
 }  // namespace
@@ -245,6 +271,7 @@ std::optional<pod_class> make_pod_class(pod_ask ask, ask_fault& fault) {
   c.annotations = std::move(*annotations);
   c.load = std::move(*load);
   c.node_selector = std::move(*labels);
+  put_in_order(c.tolerations);
   return c;
 }
 

@@ -75,7 +75,7 @@ struct pod_class {
   std::int64_t mig_memory_gb = 0;    ///< their memory
   label_list node_selector;
   std::vector<selector> node_affinity;  ///< alternatives; empty: no requirement
-  std::vector<toleration> tolerations;
+  std::vector<toleration> tolerations;  ///< in the order of keys, each once
   std::vector<affinity_term> affinity;
   std::vector<affinity_term> anti_affinity;
   std::vector<host_port> host_ports;
