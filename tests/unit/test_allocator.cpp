@@ -458,10 +458,21 @@ TEST_CASE("a claim has 32 devices at most") {
   for (int i = 0; i < 33; ++i) many.push_back(on("a", "g" + std::to_string(i)));
   world w({slice("a", many)});
   CHECK(w.ask({claim({asks(32)})}).given.size() == 32);
-  CHECK(w.given(claim({asks(33)})) == "none");
-  CHECK(w.given(claim({asks(16), asks(17)})) == "none");
+  const std::string too_many = "too many: its requests need 33 devices; a claim can have 32";
+  CHECK(w.given(claim({asks(33)})) == too_many);
+  CHECK(w.given(claim({asks(16), asks(17)})) == too_many);
   CHECK(w.ask({claim({asks(16)}), claim({asks(17)})}).given.size() == 33);
-  CHECK(w.given(claim({asks_all()})) == "too many: all devices are 33; a claim can have 32");
+  CHECK(w.given(claim({asks_all()})) == too_many);
+}
+
+TEST_CASE("a claim that asks for more than it can have is not searched for") {
+  std::vector<offered_device> many;
+  for (int i = 0; i < 40; ++i) many.push_back(with(on("a", "g" + std::to_string(i)), "id", std::to_string(i)));
+  world w({slice("a", many)});
+  const allocation_answer found = w.ask({claim(std::vector<device_ask>(100, asks(32)))});
+  CHECK(found.outcome == allocation_outcome::too_many_devices);
+  CHECK(found.message == "its requests need 3200 devices; a claim can have 32");
+  CHECK(found.steps == 0);
 }
 
 }  // namespace of_test_allocator

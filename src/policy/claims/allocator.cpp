@@ -1,8 +1,11 @@
 #include "policy/claims/allocator.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <tuple>
+
+#include "base/saturating.hpp"
 
 namespace kaisched::policy {
 
@@ -104,6 +107,7 @@ class search {
         if (!prepare(c, r)) return std::move(answer_);
       }
     }
+    if (asks_for_too_many()) return std::move(answer_);
     classify();
     if (request(0)) {
       answer_.outcome = allocation_outcome::found;
@@ -174,6 +178,31 @@ class search {
     return true;
   }
 
+  /// The least that a request gets, whichever of its alternatives it is. No device for `all` is a failure of its own.
+  [[nodiscard]] static std::int64_t least_of(const place& at) {
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    for (const choice& one : at.choices)
+      least = std::min(least, one.ask->all ? static_cast<std::int64_t>(one.devices.size()) : one.ask->count);
+    return at.choices.empty() ? 0 : least;
+  }
+
+  /// Counts what the requests of each claim need at least: a claim that needs more than it can have gets nothing.
+  bool asks_for_too_many() {
+    least_from_.assign(places_.size() + 1, 0);
+    for (std::size_t i = places_.size(); i-- > 0;) {
+      const bool is_last = i + 1 == places_.size() || places_[i + 1].claim != places_[i].claim;
+      least_from_[i] = base::saturating_add(least_of(places_[i]), is_last ? 0 : least_from_[i + 1]);
+      const bool is_first = i == 0 || places_[i - 1].claim != places_[i].claim;
+      if (is_first && least_from_[i] > static_cast<std::int64_t>(most_devices_of_claim)) {
+        fail(allocation_outcome::too_many_devices, places_[i].claim, places_[i].request,
+             "its requests need " + std::to_string(least_from_[i]) + " devices; a claim can have " +
+                 std::to_string(most_devices_of_claim));
+        return true;
+      }
+    }
+    return false;
+  }
+
   /// Devices are of one class if nothing that the claims ask about, and nothing that is taken, tells them apart: where
   /// one leads nowhere, so does the other.
   void classify() {
@@ -225,6 +254,7 @@ class search {
   bool request(std::size_t number) {
     if (number == places_.size()) return true;
     const place& at = places_[number];
+    if (counts_[at.claim] + least_from_[number] > static_cast<std::int64_t>(most_devices_of_claim)) return false;
     for (std::uint32_t a = 0; a < at.choices.size() && !stopped_; ++a) {
       const choice& one = at.choices[a];
       if (one.ask->all) {
@@ -348,6 +378,7 @@ class search {
   std::span<const claim_request* const> claims_;
   wanted_shares wanted_;
   std::vector<place> places_;
+  std::vector<std::int64_t> least_from_;  ///< by place: devices that it and later ones of its claim need at least
   std::vector<std::vector<constraint_state>> constraints_;  ///< by claim and constraint
   std::map<std::uint32_t, std::uint32_t> classes_;          ///< by device
   std::vector<std::uint32_t> counts_;                       ///< devices of each claim

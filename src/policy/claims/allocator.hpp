@@ -51,7 +51,7 @@ enum class allocation_outcome : std::uint8_t {
   none,                  ///< no devices satisfy the claims
   selector_failed,       ///< a selector has no answer for a device: it gets nothing rather than a guess
   pool_changing,         ///< all devices are asked for and a pool is not usable
-  too_many_devices,      ///< all devices are more than a claim can have
+  too_many_devices,      ///< what is asked for is more than a claim can have
   not_searched_further,  ///< the work was used up: there may be devices, or none
 };
 
