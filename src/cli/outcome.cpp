@@ -116,21 +116,25 @@ void add_nodes(const session_view& view, std::span<const std::int64_t> before, o
 
 /// Queues so that children follow their parent, siblings in the order of the table.
 void sort_as_tree(std::vector<queue_figures>& queues) {
-  std::vector<queue_figures> sorted;
-  const auto add_children = [&](const auto& self, std::string_view parent, std::uint32_t depth) -> bool {
-    bool any = false;
-    for (const queue_figures& queue : queues) {
-      if (queue.parent != parent) continue;
-      any = true;
-      const std::size_t place = sorted.size();
-      sorted.push_back(queue);
-      sorted[place].depth = depth;
-      const bool has_children = self(self, queue.name, depth + 1);
-      sorted[place].has_children = has_children;
-    }
-    return any;
+  std::map<std::string_view, std::vector<std::size_t>> children;  // by name of the parent, in their order
+  for (std::size_t i = 0; i < queues.size(); ++i) children[queues[i].parent].push_back(i);
+  std::vector<std::pair<std::size_t, std::uint32_t>> next;  // queue and depth; the last one comes first
+  const auto has_children = [&](std::string_view parent, std::uint32_t depth) {
+    const auto found = children.find(parent);
+    if (found == children.end()) return false;
+    for (auto at = found->second.rbegin(); at != found->second.rend(); ++at) next.emplace_back(*at, depth);
+    return true;
   };
-  add_children(add_children, "", 0);
+  std::vector<queue_figures> sorted;
+  sorted.reserve(queues.size());
+  has_children("", 0);
+  while (!next.empty()) {
+    const auto [of, depth] = next.back();
+    next.pop_back();
+    queue_figures& queue = sorted.emplace_back(queues[of]);
+    queue.depth = depth;
+    queue.has_children = has_children(queues[of].name, depth + 1);
+  }
   queues = std::move(sorted);
 }
 
