@@ -65,12 +65,12 @@ def zones(i):
 
 # ---- queues
 
-@case(1000, "--actions", "allocate")
+@case(600, "--actions", "allocate")
 def empty_queues(size):
     return cluster(queue=[{"name": "q"}] + [{"name": f"q{i}", "quota": {"gpu": 1000}} for i in range(size)], node=nodes(4, gpus=8), **jobs(4))
 
 
-@case(400, "--actions", "allocate")
+@case(240, "--actions", "allocate")
 def queues_that_ask(size):
     """Each queue wants another amount, so the division satisfies one after the other."""
     return cluster(queue=[{"name": f"q{i}", "over_quota_weight": {"gpu": 1 + i % 7}} for i in range(size)],
@@ -78,18 +78,18 @@ def queues_that_ask(size):
                    **jobs(size, lambda i: {"request": {"cpu": CPU, "gpu": 1000 * (1 + i)}}, lambda i: {"queue": f"q{i}"}))
 
 
-@case(400, "--actions", "allocate", "--mode", "compat")
+@case(240, "--actions", "allocate", "--mode", "compat")
 def queues_that_ask_compat(size):
     return queues_that_ask(size)
 
 
-@case(400, "--actions", "allocate")
+@case(240, "--actions", "allocate")
 def queue_priorities(size):
     return cluster(queue=[{"name": f"q{i}", "priority": i, "quota": {"gpu": 1000}} for i in range(size)], node=nodes(4, gpus=8),
                    **jobs(size, None, lambda i: {"queue": f"q{i}"}))
 
 
-@case(300, "--actions", "allocate")
+@case(180, "--actions", "allocate")
 def two_levels_of_queues(size):
     """As many departments as there are teams in all."""
     departments = [{"name": f"d{i}", "quota": {"gpu": 2000}} for i in range(size)]
@@ -99,7 +99,7 @@ def two_levels_of_queues(size):
 
 # ---- pods that look at other pods
 
-@case(150, "--actions", "allocate")
+@case(90, "--actions", "allocate")
 def anti_affinity(size):
     """Many terms a pod that select pods by many labels; few of them hold."""
     draw = random.Random(1)
@@ -109,27 +109,27 @@ def anti_affinity(size):
         "anti_affinity": [f"zone: {key}=v{draw.randrange(size)}" for key in labels]}))
 
 
-@case(300, "--actions", "allocate")
+@case(180, "--actions", "allocate")
 def anti_affinity_of_apps(size):
     """Replicas of many apps, each on another node."""
     return cluster(node=nodes(50, zones), **jobs(size, lambda i: {
         "labels": {"app": f"a{i // 10}", "pod": f"p{i}"}, "anti_affinity": [f"kubernetes.io/hostname: app=a{i // 10}"]}))
 
 
-@case(300, "--actions", "allocate")
+@case(180, "--actions", "allocate")
 def anti_affinity_to_all(size):
     """One pod in a hundred stays away from all that have a label."""
     return cluster(node=nodes(50, zones), **jobs(size, lambda i: {
         "labels": {"app": f"a{i}"}, "anti_affinity": [f"rack: solo=yes{i}", "rack: app"] if i % 100 == 99 else [f"rack: solo=yes{i}"]}))
 
 
-@case(300, "--actions", "allocate")
+@case(180, "--actions", "allocate")
 def affinity(size):
     return cluster(node=nodes(50, zones), **jobs(size, lambda i: {
         "labels": {"app": f"a{i // 4}"}, "affinity": [f"zone: app=a{i // 4}", "rack: app in (" + ",".join(f"a{i // 4 + k}" for k in range(4)) + ")"]}))
 
 
-@case(300, "--actions", "allocate", "--preset", "kube-default")
+@case(180, "--actions", "allocate", "--preset", "kube-default")
 def spread(size):
     """Each app has constraints of its own."""
     return cluster(node=nodes(50, zones), **jobs(size, lambda i: {
@@ -137,50 +137,50 @@ def spread(size):
         "spread": [f"1 zone: app=a{i // 3}", f"2 kubernetes.io/hostname: app=a{i // 3}", f"1 rack soft: app=a{i // 3}"]}))
 
 
-@case(300, "--actions", "allocate", "--preset", "kube-default")
+@case(180, "--actions", "allocate", "--preset", "kube-default")
 def preferences_for_pods(size):
     return cluster(node=nodes(50, zones), **jobs(size, lambda i: {
         "labels": {"app": f"a{i // 3}"}, "preferences": [f"10 zone: app=a{i // 3}", f"-5 kubernetes.io/hostname: app=a{i // 3 + 1}"]}))
 
 
-@case(400, "--actions", "allocate")
+@case(240, "--actions", "allocate")
 def host_ports(size):
     return cluster(node=nodes(50), **jobs(size, lambda i: {"host_ports": [str(1000 + i % 60000), f"127.0.0.1:{1 + i % 1000}/UDP"] if i % 60 else ["80"]}))
 
 
 # ---- pods and nodes
 
-@case(500, "--actions", "allocate")
+@case(300, "--actions", "allocate")
 def classes_of_pods(size):
     """Each pod asks for another amount and other labels."""
     return cluster(node=nodes(20, zones), **jobs(size, lambda i: {
         "request": {"cpu": CPU + i}, "node_affinity": [f"rack in (r{i % 10},r{(i + 3) % 10},x{i})"], "tolerations": [f"t{i}"]}))
 
 
-@case(2000, "--actions", "allocate")
+@case(1200, "--actions", "allocate")
 def nodes_of_one_pod(size):
     return cluster(node=nodes(size, zones), **jobs(20, lambda i: {"node_selector": {"rack": f"r{i % 10}"}}))
 
 
-@case(1000, "--actions", "allocate")
+@case(600, "--actions", "allocate")
 def alternatives_and_taints(size):
     taints = [f"t{i}=v:NoSchedule" for i in range(size)]
     return cluster(node=nodes(4, zones, taints=taints), **jobs(4, lambda _: {
         "tolerations": taints, "node_affinity": [f"zone=x{i}" for i in range(size)] + ["zone in (z0,z1)"]}))
 
 
-@case(2000, "--actions", "allocate")
+@case(1200, "--actions", "allocate")
 def labels(size):
     many = {f"key{i}": f"value{i}" for i in range(size)}
     return cluster(node=nodes(2, lambda _: many), **jobs(2, lambda _: {"labels": many, "node_selector": many}))
 
 
-@case(500, "--actions", "allocate")
+@case(300, "--actions", "allocate")
 def pods_that_share_devices(size):
-    return cluster(node=nodes(4, gpus=size // 8), **jobs(size, lambda i: {"request": {"cpu": CPU, "gpu": 100 + i % 400}, "device_count": 1}))
+    return cluster(node=nodes(max(size // 16, 1), gpus=8), **jobs(size, lambda i: {"request": {"cpu": CPU, "gpu": 100 + i % 400}, "device_count": 1}))
 
 
-@case(500, "--actions", "allocate")
+@case(300, "--actions", "allocate")
 def jobs_that_never_start(size):
     """Each for a reason of its own: the report has a row for every job."""
     return cluster(node=nodes(20, zones), **jobs(size, lambda i: [
@@ -190,12 +190,12 @@ def jobs_that_never_start(size):
 
 # ---- gangs
 
-@case(800, "--actions", "allocate")
+@case(480, "--actions", "allocate")
 def one_gang(size):
     return cluster(node=nodes(20, zones), **jobs(1, per_job=size))
 
 
-@case(300, "--actions", "allocate")
+@case(180, "--actions", "allocate")
 def sub_groups(size):
     """One job with many sub-groups of two pods."""
     made = cluster(node=nodes(20, zones), topology=[{"name": "t", "levels": ["zone", "rack"], "primary": True}],
@@ -205,7 +205,7 @@ def sub_groups(size):
     return made
 
 
-@case(150, "--actions", "allocate")
+@case(90, "--actions", "allocate")
 def sub_groups_in_racks(size):
     """One job; each of its sub-groups needs a rack."""
     made = sub_groups(size)
@@ -214,12 +214,12 @@ def sub_groups_in_racks(size):
     return made
 
 
-@case(150, "--actions", "allocate", "--mode", "compat")
+@case(90, "--actions", "allocate", "--mode", "compat")
 def sub_groups_in_racks_compat(size):
     return sub_groups_in_racks(size)
 
 
-@case(400, "--actions", "allocate")
+@case(240, "--actions", "allocate")
 def depth_of_sub_groups(size):
     """Chains of a hundred: each sub-group has one child."""
     depth = 100
@@ -230,7 +230,7 @@ def depth_of_sub_groups(size):
                    pod=[{"name": f"p{g}", "group": f"g{g}", "sub_group": f"s{depth - 1}", "request": {"cpu": CPU}} for g in groups])
 
 
-@case(400, "--actions", "allocate")
+@case(240, "--actions", "allocate")
 def domains(size):
     """Each gang needs a rack; there are as many racks as gangs."""
     return cluster(node=nodes(size, lambda i: {"zone": f"z{i // 32}", "rack": f"r{i // 2}"}, gpus=8),
@@ -238,7 +238,7 @@ def domains(size):
                    **jobs(10, lambda _: {"request": {"cpu": CPU, "gpu": 8000}}, lambda _: {"topology": "t", "required_level": "rack"}, per_job=2))
 
 
-@case(400, "--actions", "allocate")
+@case(240, "--actions", "allocate")
 def dependencies(size):
     """A chain of jobs that come one after the other."""
     return cluster(node=nodes(4), **jobs(size, None, lambda i: {"after": [f"ok:g{i - 1}"]} if i else {}))
@@ -259,7 +259,7 @@ def pools(count, devices):
                              for n in range(count) for d in range(devices)]}
 
 
-@case(100, "--actions", "allocate")
+@case(120, "--actions", "allocate")
 def claims(size):
     """Each pod brings a claim of two devices."""
     made = [claim_of(f"c{i}", 2, 1) for i in range(size)]
@@ -268,7 +268,7 @@ def claims(size):
                    **jobs(size, lambda i: {"claims": [f"c{i}"]}))
 
 
-@case(16, "--actions", "allocate")
+@case(30, "--actions", "allocate")
 def requests_of_a_claim(size):
     """More than a claim may have, of devices that all differ: there is none, and that is found within the budget."""
     claim, requests = claim_of("c", size, 32)
@@ -277,30 +277,30 @@ def requests_of_a_claim(size):
 
 # ---- what is around
 
-@case(300, "--actions", "allocate")
+@case(180, "--actions", "allocate")
 def reservations(size):
     return cluster(now=0, node=nodes(20), reservation=[
         {"name": f"r{i}", "nodes": [f"n{i % 20}"], "start": 10**9 * (10 + 2 * i), "end": 10**9 * (11 + 2 * i), "queue": "q"} for i in range(size)],
         **jobs(20, None, lambda i: {"runtime_estimate": 10**9 * (5 + i)}))
 
 
-@case(300, "--preset", "slurm-backfill")
+@case(180, "--preset", "slurm-backfill")
 def backfill(size):
     return cluster(now=0, node=nodes(20, gpus=8), **jobs(size, lambda i: {"request": {"cpu": CPU, "gpu": 8000}},
                                                         lambda i: {"runtime_estimate": 10**9 * (60 + i)}))
 
 
-@case(300, "--preset", "volcano-default")
+@case(180, "--preset", "volcano-default")
 def volcano_queues(size):
     return cluster(queue=[{"name": f"q{i}"} for i in range(size)], node=nodes(4, gpus=size), **jobs(size, None, lambda i: {"queue": f"q{i}"}))
 
 
-@case(300, "--preset", "yunikorn-default")
+@case(180, "--preset", "yunikorn-default")
 def yunikorn_queues(size):
     return cluster(queue=[{"name": f"q{i}"} for i in range(size)], node=nodes(4, gpus=size), **jobs(size, None, lambda i: {"queue": f"q{i}"}))
 
 
-@case(300, "--preset", "kueue-classical")
+@case(180, "--preset", "kueue-classical")
 def kueue_queues(size):
     return cluster(queue=[{"name": f"q{i}", "quota": {"cpu": 4 * CPU}} for i in range(size)], node=nodes(4, gpus=size), **jobs(size, None, lambda i: {"queue": f"q{i}"}))
 
@@ -321,7 +321,7 @@ def command_of(binary, path, name):
 
 
 def count_instructions(binary, name, size):
-    """Of a whole run; of size 0: of the program alone."""
+    """Of a whole run."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "cluster.json")
         Path(path).write_text(text_of(name, size))
@@ -337,17 +337,16 @@ def check(args):
     if not shutil.which("valgrind"):
         print("skipped: there is no valgrind")
         sys.exit(SKIPPED)
+    names = args.case or list(CASES)
+    start = count_instructions(args.binary, "empty_queues", 1)  # what every run costs is not part of the growth
     failed = 0
-    for name in args.case or CASES:
-        size = CASES[name][1]
-        small = max(size // 16, 1)
-        start = count_instructions(args.binary, name, small)
-        one, two = (count_instructions(args.binary, name, size * factor) for factor in (1, 2))
-        # What every run costs is not part of the growth: the least size says how much that is.
-        growth = (two - start) / max(one - start, 1) * (size - small) / (2 * size - small) * 2
+    for name in names:
+        size = CASES[name][1] * args.scale
+        one, two = (count_instructions(args.binary, name, size * factor) - start for factor in (1, 2))
+        growth = two / max(one, 1)
         failed += growth > MOST_GROWTH
-        print(f"{name:<26}{size:>6}{one:>14}{two:>14}  {growth:.2f}{'  TOO MUCH' if growth > MOST_GROWTH else ''}", flush=True)
-    print(f"{len(args.case or CASES) - failed} of {len(args.case or CASES)} cases cost at most {MOST_GROWTH} times the instructions when doubled")
+        print(f"{name:<28}{size:>7}{one:>14}{two:>14}  {growth:.2f}{'  TOO MUCH' if growth > MOST_GROWTH else ''}", flush=True)
+    print(f"{len(names) - failed} of {len(names)} cases cost at most {MOST_GROWTH} times the instructions when doubled")
     sys.exit(1 if failed else 0)
 
 
@@ -375,7 +374,7 @@ def time(args):
                 size *= args.factor
                 if spent is None:
                     break
-            print(f"{name:<26}{line}", flush=True)
+            print(f"{name:<28}{line}", flush=True)
 
 
 def write(args):
@@ -389,7 +388,7 @@ def write(args):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     verbs = parser.add_subparsers(required=True)
-    verbs.add_parser("list").set_defaults(run=lambda _: print("\n".join(f"{name:<26}{size}" for name, (_, size, _) in CASES.items())))
+    verbs.add_parser("list").set_defaults(run=lambda _: print("\n".join(f"{name:<28}{size}" for name, (_, size, _) in CASES.items())))
     one = verbs.add_parser("write")
     one.add_argument("case", choices=CASES)
     one.add_argument("size", type=int)
@@ -400,6 +399,8 @@ def main():
         one.add_argument("case", nargs="*")
         one.add_argument("--binary", type=Path, default=ROOT / "build" / "release" / "bin" / "kaisched")
         one.set_defaults(run=run)
+        if name == "check":
+            one.add_argument("--scale", type=int, default=1, help="times the sizes of the list")
         if name == "time":
             one.add_argument("--factor", type=int, default=4, help="from one size to the next")
             one.add_argument("--steps", type=int, default=4, help="number of sizes")
