@@ -66,6 +66,13 @@ result<void> check(std::string_view name, const cluster_summary& of) {
       }
     }
   }
+  for (const queue_summary& one : of.queues) {  // limits over all members would not hold
+    for (const std::int64_t amount : one.allocated) {
+      if (amount < 0) return wrong("queues: allocated");
+    }
+  }
+  if (std::min({of.nodes, of.gpu, of.free_gpu, of.largest_node_devices, of.waiting_gpu, of.waiting_pods}) < 0)
+    return wrong("a count is negative");
   const auto by_name = [](const queue_summary& a, const queue_summary& b) { return a.name < b.name; };
   if (!std::is_sorted(of.queues.begin(), of.queues.end(), by_name)) return wrong("queues: come by name");
   if (!std::is_sorted(of.unknown_labels.begin(), of.unknown_labels.end())) return wrong("unknown_labels: come by name");

@@ -47,7 +47,7 @@ void line::add_held(std::string_view name, const model::quota_vector& amounts) {
 void line::charge(std::string_view name, const model::quota_vector& amounts, std::int64_t sign) {
   for (std::size_t q = find(name); q != root; q = queues_[q].parent) {
     for (std::uint32_t d = 0; d < quota_dimensions; ++d)
-      queues_[q].held[d] = base::saturating_add(queues_[q].held[d], sign * amounts[d]);
+      queues_[q].held[d] = base::saturating_add(queues_[q].held[d], base::saturating_multiply(sign, amounts[d]));
   }
 }
 
@@ -99,7 +99,7 @@ line::place line::place_of(const queue& one) const {
   }
   if (made.holds_all) {
     const std::int64_t quota = std::max<std::int64_t>(one.info->quota[dim_gpu], 0);
-    made.part = static_cast<double>(one.held[dim_gpu] - quota) / weight(dim_gpu);
+    made.part = static_cast<double>(base::saturating_add(one.held[dim_gpu], -quota)) / weight(dim_gpu);
   } else {
     made.part = has_quota ? most : static_cast<double>(one.held[dim_gpu]) / static_cast<double>(total_);
   }

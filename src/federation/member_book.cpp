@@ -12,7 +12,12 @@ namespace kaisched::federation_detail {
 namespace {
 
 constexpr std::int64_t parts_of_node = 4;
-constexpr std::int64_t most_of_node = std::numeric_limits<std::int32_t>::max();  // sums over nodes can be represented
+constexpr std::int64_t most_of_node = std::numeric_limits<std::int32_t>::max();
+
+/// A sum over nodes that a summary tells of: how many these are, and in how many rows, the other side says.
+void add_nodes(std::int64_t& sum, std::int64_t nodes, std::int64_t each) {
+  sum = base::saturating_add(sum, base::saturating_multiply(nodes, each));
+}
 
 using device_counts = std::map<std::int64_t, std::int64_t>;  ///< pods by GPUs as a whole
 
@@ -66,7 +71,7 @@ void member_book::put(free_map& into, const free_nodes& one) const {
   const auto [at, is_new] = into.emplace(key_of(one), one);
   if (is_new) return;
   free_nodes& there = at->second;
-  there.nodes += one.nodes;
+  there.nodes = base::saturating_add(there.nodes, one.nodes);
   for (std::size_t d = 0; d < there.most.size(); ++d) there.most[d] = std::max(there.most[d], one.most[d]);
 }
 
@@ -131,12 +136,13 @@ member_book::class_slots& member_book::slots_of(std::uint32_t number, const clas
   const model::pod_class& ask = pool[number];
   for (const parsed_kind& kind : kinds_) made.kinds.push_back(may_hold(ask, kind));
   made.free = 0;
-  for (const free_nodes& one : summary_.free)
-    made.free += made.kinds[one.kind] ? one.nodes * fit_on(ask, one.devices, one.most) : 0;
+  for (const free_nodes& one : summary_.free) {
+    if (made.kinds[one.kind]) add_nodes(made.free, one.nodes, fit_on(ask, one.devices, one.most));
+  }
   made.empty = 0;
   for (std::size_t k = 0; k < kinds_.size(); ++k) {
     const node_kind& kind = summary_.kinds[k];
-    made.empty += made.kinds[k] ? kind.nodes * fit_on(ask, kind.devices, kind.capacity) : 0;
+    if (made.kinds[k]) add_nodes(made.empty, kind.nodes, fit_on(ask, kind.devices, kind.capacity));
   }
   return made;
 }
@@ -149,8 +155,9 @@ std::int64_t member_book::slots(std::uint32_t number, const class_pool& pool, ro
     known.charge = charges_;
     known.left = 0;
     const model::pod_class& ask = pool[number];
-    for (const auto& [key, one] : left_)
-      known.left += known.kinds[one.kind] ? one.nodes * fit_on(ask, one.devices, one.most) : 0;
+    for (const auto& [key, one] : left_) {
+      if (known.kinds[one.kind]) add_nodes(known.left, one.nodes, fit_on(ask, one.devices, one.most));
+    }
   }
   return known.left;
 }
@@ -209,11 +216,11 @@ bool member_book::could_start(const group_demand& one, const class_pool& pool, r
 std::int64_t member_book::all_devices(room in) const {
   std::int64_t all = 0;
   if (in == room::empty) {
-    for (const node_kind& one : summary_.kinds) all += one.nodes * std::min(one.devices, most_of_node);
+    for (const node_kind& one : summary_.kinds) add_nodes(all, one.nodes, std::min(one.devices, most_of_node));
   } else if (in == room::free) {
-    for (const free_nodes& one : summary_.free) all += one.nodes * std::min(one.devices, most_of_node);
+    for (const free_nodes& one : summary_.free) add_nodes(all, one.nodes, std::min(one.devices, most_of_node));
   } else {
-    for (const auto& [key, one] : left_) all += one.nodes * std::min(one.devices, most_of_node);
+    for (const auto& [key, one] : left_) add_nodes(all, one.nodes, std::min(one.devices, most_of_node));
   }
   return all;
 }
@@ -233,8 +240,11 @@ std::int64_t member_book::room_besides(const group_demand& one, const class_pool
 bool member_book::is_entitled(const queue_summary& queue, const group_demand& one) const {
   const auto sent = charged_queues_.find(queue.name);
   for (std::uint32_t d = 0; d < quota_dimensions; ++d) {
-    const std::int64_t held = queue.allocated[d] + (sent == charged_queues_.end() ? 0 : sent->second[d]);
-    if (queue.quota[d] != unlimited && one.amounts[d] > 0 && held + one.amounts[d] > queue.quota[d]) return false;
+    const std::int64_t held =
+        base::saturating_add(queue.allocated[d], sent == charged_queues_.end() ? 0 : sent->second[d]);
+    if (queue.quota[d] != unlimited && one.amounts[d] > 0 &&
+        base::saturating_add(held, one.amounts[d]) > queue.quota[d])
+      return false;
   }
   return true;
 }
@@ -316,8 +326,8 @@ void member_book::charge(const group_demand& one, const class_pool& pool, std::s
   for (const auto& [number, count] : one.pods) charge_class(pool[number], slots_of(number, pool).kinds, count);
   if (summary_.rules.domains) charge_domain(one.root, pool);
   model::quota_vector& sent = charged_queues_[std::string(queue)];
-  for (std::uint32_t d = 0; d < quota_dimensions; ++d) sent[d] += one.amounts[d];
-  charged_gpu_ += one.amounts[dim_gpu];
+  for (std::uint32_t d = 0; d < quota_dimensions; ++d) sent[d] = base::saturating_add(sent[d], one.amounts[d]);
+  charged_gpu_ = base::saturating_add(charged_gpu_, one.amounts[dim_gpu]);
   ++charges_;
 }
 

@@ -128,13 +128,11 @@ class federation_reader {
 
 }  // namespace
 
-result<federation_file> read_federation(const std::string& path) {
-  const result<std::string> text = read_file(path);
-  if (!text) return text.failure();
-  const result<json_document> document = parse_json_or_yaml(*text, path);
+result<federation_file> parse_federation(std::string_view text, std::string_view source) {
+  const result<json_document> document = parse_json_or_yaml(text, source);
   if (!document) return document.failure();
   static constexpr std::string_view known[]{"schema", "description", "members", "groups"};
-  federation_reader from(path);
+  federation_reader from(source);
   federation_file made;
   bool has_schema = false;
   std::set<std::string> names;
@@ -157,6 +155,12 @@ result<federation_file> read_federation(const std::string& path) {
     from.fail(document->root(), "", fmt::format("\"schema\" is missing: expected \"{}\"", federation_schema));
   if (from.faults().failed()) return from.faults().take();
   return made;
+}
+
+result<federation_file> read_federation(const std::string& path) {
+  const result<std::string> text = read_file(path);
+  if (!text) return text.failure();
+  return parse_federation(*text, path);
 }
 
 }  // namespace kaisched::io

@@ -1,5 +1,6 @@
 /// Which member a group goes to, and what becomes of it there.
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -263,6 +264,31 @@ TEST_CASE("a member whose summary alone is known gets an offer, and one that ref
   CHECK(!all.f.update_member("near", summary(far)).ok());
 }
 
+TEST_CASE("sums over the rows of a summary stop at the end of their type, and groups go where they fit") {
+  federated all;
+  cluster_summary far = must(summarise(engine(), site(1).take(), now));
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  far.kinds.front().nodes = std::int64_t{1} << 31;
+  far.kinds.front().devices = max_amount;
+  far.kinds.front().capacity.assign(far.dimensions.size(), max_amount);
+  far.kinds.resize(3, far.kinds.front());
+  free_nodes& free = far.free.front();
+  free.nodes = std::int64_t{1} << 31;
+  free.devices = max_amount;
+  free.most.assign(far.dimensions.size(), max_amount);
+  far.free.resize(6, far.free.front());
+  std::fill(std::begin(far.queues.front().allocated), std::end(far.queues.front().allocated), most);
+  far.queues.front().quota[dim_gpu] = max_amount;
+  far.waiting_gpu = most;
+  far.free_gpu = most;
+  must(all.f.add_member({"far"}, far));
+  all.add({"near", {}, 9}, site(1));
+  submit(all.f, queue_alone(8));
+  submit(all.f, gangs({{"a", 2, 8}, {"b", 1, 8}, {"c", 1, 1}}));
+  CHECK(all.decide().placed.size() == 3);
+  CHECK(all.f.queues(now).front().allocated[dim_gpu] == most);
+}
+
 TEST_CASE("a group that lost its nodes starts elsewhere") {
   federated all;
   cluster& east = all.add({"east"}, site(1));
@@ -432,6 +458,12 @@ TEST_CASE("what is wrong is told, and nothing of it happens") {
   cluster_summary odd = must(all.f.summary("east", now));
   odd.free.front().kind = 7;
   fails(all.f.add_member({"x"}, odd), "free: kind");
+  cluster_summary less = must(all.f.summary("east", now));
+  less.queues.front().allocated[dim_gpu] = -1;  // a limit over all members would not hold
+  fails(all.f.add_member({"x"}, less), "queues: allocated");
+  less = must(all.f.summary("east", now));
+  less.waiting_gpu = -1;
+  fails(all.f.add_member({"x"}, less), "negative");
   summary_limits none;
   none.kinds = 0;
   fails(summarise(engine(), site(1).take(), now, none), "at least 1");

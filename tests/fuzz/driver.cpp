@@ -1,8 +1,10 @@
 // Runs a fuzz target over its corpus and over mutations of it, the same on every machine. Where libFuzzer is linked,
 // its main is used instead.
-//   PROGRAM CORPUS-FOLDER MUTATIONS
+//   PROGRAM CORPUS-FOLDER MUTATIONS [SEED]
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <cinttypes>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -25,6 +27,14 @@ namespace {
 
 using bytes = std::string;
 
+constexpr std::uint64_t usual_seed = 20'240'229;
+
+std::uint64_t number_of(std::string_view text, std::uint64_t otherwise) {
+  std::uint64_t made = otherwise;
+  std::from_chars(text.data(), text.data() + text.size(), made);
+  return made;
+}
+
 std::vector<bytes> read_corpus(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) files.push_back(entry.path());
@@ -39,7 +49,7 @@ std::vector<bytes> read_corpus(const std::filesystem::path& folder) {
 
 class mutator {
  public:
-  explicit mutator(const std::vector<bytes>& corpus) : corpus_(corpus) {}
+  mutator(const std::vector<bytes>& corpus, std::uint64_t seed) : corpus_(corpus), engine_(seed) {}
 
   bytes next() {
     bytes made = corpus_[below(corpus_.size())];
@@ -59,7 +69,7 @@ class mutator {
     static constexpr std::string_view marks = "{}[]\"':,-#&*!|>%@`\\\n\r\t 019.eE+~=()/\xFF\x7F";
     const std::size_t at = below(made.size() + 1);
     const std::size_t length = 1 + below(16);
-    switch (below(7)) {
+    switch (below(9)) {
       case 0:  // another byte
         if (at < made.size()) made[at] = static_cast<char>(below(256));
         break;
@@ -80,13 +90,55 @@ class mutator {
       case 5:  // one bit
         if (at < made.size()) made[at] = static_cast<char>(static_cast<unsigned char>(made[at]) ^ (1U << below(8)));
         break;
+      case 6:
+        change_number(made, at);
+        break;
+      case 7:
+        change_integer(made, at);
+        break;
       default:
         made.resize(at);
     }
   }
 
+  /// The next number of a text becomes one at an edge.
+  void change_number(bytes& made, std::size_t from) {
+    static constexpr std::string_view digits = "0123456789";
+    static constexpr std::array<std::string_view, 12> edges{"0",
+                                                            "-1",
+                                                            "1",
+                                                            "2147483647",
+                                                            "2147483648",
+                                                            "4294967296",
+                                                            "4503599627370496",
+                                                            "4503599627370497",
+                                                            "9223372036854775807",
+                                                            "-9223372036854775808",
+                                                            "18446744073709551615",
+                                                            "1e300"};
+    const std::size_t first = made.find_first_of(digits, from);
+    if (first == bytes::npos) return;
+    const std::size_t last = std::min(made.find_first_not_of(digits, first), made.size());
+    made.replace(first, last - first, edges[below(edges.size())]);
+  }
+
+  /// An integer of 1 to 8 bytes, little-endian as formats have lengths, becomes one at an edge, or larger or smaller.
+  void change_integer(bytes& made, std::size_t at) {
+    static constexpr std::array<std::uint64_t, 8> edges{
+        0, 1, 0x7F, 0x7FFFFFFF, 0x80000000, 0x7FFFFFFFFFFFFFFF, 0x8000000000000000, 0xFFFFFFFFFFFFFFFF};
+    const std::size_t size = std::size_t{1} << below(4);
+    if (made.size() < size) return;
+    const std::size_t first = std::min(at, made.size() - size);
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < size; ++i)
+      value |= static_cast<std::uint64_t>(static_cast<unsigned char>(made[first + i])) << (8 * i);
+    const std::size_t way = below(edges.size() + 2);
+    value = way < edges.size() ? edges[way] : way == edges.size() ? value + 1 + below(8) : value - 1 - below(8);
+    for (std::size_t i = 0; i < size; ++i) made[first + i] = static_cast<char>((value >> (8 * i)) & 0xFFU);
+  }
+
   const std::vector<bytes>& corpus_;
-  std::mt19937_64 engine_{20'240'229};
+  std::mt19937_64 engine_;
 };
 
 // The input that a finding is about, for whoever ends the program.
@@ -119,13 +171,12 @@ void run(const bytes& input) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: %s CORPUS-FOLDER MUTATIONS\n", argv[0]);
+  if (argc != 3 && argc != 4) {
+    std::fprintf(stderr, "usage: %s CORPUS-FOLDER MUTATIONS [SEED]\n", argv[0]);
     return 2;
   }
-  const std::string_view count = argv[2];
-  std::size_t mutations = 0;
-  std::from_chars(count.data(), count.data() + count.size(), mutations);
+  const std::uint64_t mutations = number_of(argv[2], 0);
+  const std::uint64_t seed = argc == 4 ? number_of(argv[3], usual_seed) : usual_seed;
   const std::vector<bytes> corpus = read_corpus(argv[1]);
   if (corpus.empty()) {
     std::fprintf(stderr, "%s: no inputs\n", argv[1]);
@@ -141,8 +192,8 @@ int main(int argc, char** argv) {
   }
   run({});
   for (const bytes& input : corpus) run(input);
-  mutator mutate(corpus);
-  for (std::size_t i = 0; i < mutations; ++i) run(mutate.next());
-  std::printf("%zu inputs, %zu mutations of them: nothing found\n", corpus.size(), mutations);
+  mutator mutate(corpus, seed);
+  for (std::uint64_t i = 0; i < mutations; ++i) run(mutate.next());
+  std::printf("%zu inputs, %" PRIu64 " mutations of them: nothing found\n", corpus.size(), mutations);
   return 0;
 }
