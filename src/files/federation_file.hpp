@@ -20,8 +20,8 @@ struct federation_file {
   std::vector<std::pair<std::string, group_wishes>> groups;
 };
 
-/// The ending of `source` says the form of the text; without one, JSON starts with a brace. Errors name source, line and
-/// place in the text.
+/// The ending of `source` says the form of the text; without one, JSON starts with a brace. Errors name source, line
+/// and place in the text.
 [[nodiscard]] result<federation_file> parse_federation(std::string_view text, std::string_view source);
 /// Reads a file; `-` is the standard input.
 [[nodiscard]] result<federation_file> read_federation(const std::string& path);

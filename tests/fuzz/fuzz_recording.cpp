@@ -1,7 +1,9 @@
-// Any bytes as a recording, plain or packed: an error that says why, or sessions over clusters that can be saved.
+// Any bytes as a recording, plain or packed: an error that says why, or sessions over clusters that can be saved and
+// decided again.
 #include <algorithm>
 
 #include "base/sha256.hpp"
+#include "decide.hpp"
 #include "io/gzip_stream.hpp"
 #include "io/recording.hpp"
 #include "source.hpp"
@@ -41,8 +43,16 @@ std::string packed(std::string_view bytes) {
   return made;
 }
 
-/// How many sessions could be read.
-std::uint64_t sessions_in(std::string_view bytes) {
+/// As `kaisched replay` does.
+void decide_again(const io::recorded_session& recorded, const snapshot& over) {
+  engine with;
+  if (const result<void> done = io::configure(with, recorded); !done)
+    return fuzz::ensure(!done.failure().message.empty(), "an error says why");
+  fuzz::check_session(with, over, recorded.now);
+}
+
+/// How many sessions could be read. @param decides also decides them again.
+std::uint64_t sessions_in(std::string_view bytes, bool decides = false) {
   result<io::recording> opened = io::recording::open(bytes);
   if (!opened) {
     fuzz::ensure(!opened.failure().message.empty(), "an error says why");
@@ -59,6 +69,7 @@ std::uint64_t sessions_in(std::string_view bytes) {
     fuzz::ensure(opened->session().number == ++sessions, "sessions are counted");
     const snapshot state = opened->state();
     fuzz::ensure(fuzz::sure(snapshot::load(state.save())).digest() == state.digest(), "saving keeps the digest");
+    if (decides) decide_again(opened->session(), state);
   }
 }
 
@@ -67,7 +78,7 @@ std::uint64_t sessions_in(std::string_view bytes) {
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string bytes(fuzz::as_text(data, size));
   if (size > 0 && data[size - 1] % 2 == 0) bytes = signed_again(std::move(bytes));
-  const std::uint64_t found = sessions_in(bytes);
+  const std::uint64_t found = sessions_in(bytes, true);
   if (io::is_gzip(bytes)) return 0;
   const std::string gzip = packed(bytes);
   fuzz::ensure(sessions_in(gzip) == found, "packed or not is the same");

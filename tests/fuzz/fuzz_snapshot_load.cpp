@@ -1,4 +1,5 @@
-// Any bytes as a saved snapshot.
+// Any bytes as a saved snapshot: an error that says why, or a cluster that is saved as it was and can be decided.
+#include "decide.hpp"
 #include "source.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -12,5 +13,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const snapshot again = fuzz::sure(snapshot::load(saved));
   fuzz::ensure(again.digest() == loaded->digest(), "saving keeps the digest");
   fuzz::ensure(again.save() == saved, "saving keeps every byte");
+  fuzz::check_decidable(again, std::int64_t{1000} * 1'000'000'000, size);
   return 0;
 }
