@@ -119,6 +119,7 @@ int main(int argc, char** argv) {
     if (options.grants.empty()) throw std::runtime_error("--grants is required");
     std::filesystem::create_directories(options.ledgers);
     const only_one lock(options.ledgers);
+    if (kl_survive_truncation() != KL_OK) throw std::runtime_error("SIGBUS cannot be handled");
     for (const int number : {SIGINT, SIGTERM}) (void)std::signal(number, [](int) { stopping = 1; });
     const bool in_place = !once && isatty(STDOUT_FILENO) != 0;
     if (in_place) std::cout << "\x1b[2J";

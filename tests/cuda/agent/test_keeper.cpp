@@ -212,3 +212,27 @@ TEST_CASE("grants of other nodes are left alone") {
   CHECK(only(k.look(0)).tenant == "b");
   CHECK_FALSE(std::filesystem::exists(f.ledger("a")));
 }
+
+TEST_CASE("a tenant that truncates a file of its ledger ends neither the agent nor the looks at others") {
+  REQUIRE(kl_survive_truncation() == KL_OK);
+  for (const char* file : {"usage", "limits"}) {
+    CAPTURE(file);
+    const folders f;
+    f.grant("a", grant_of("a", "GPU-a", 1000));
+    f.grant("b", grant_of("b", "GPU-b", 1000));
+    keeper k(options_of(f));
+    CHECK(k.look(1).errors.empty());
+    std::filesystem::resize_file(f.top / "ledgers" / "a" / file, 0);
+    std::vector<std::string> errors;
+    report last;
+    for (int look = 2; look < 5; ++look) {
+      last = k.look(look);
+      errors.insert(errors.end(), last.errors.begin(), last.errors.end());
+    }
+    REQUIRE(errors.size() == 1);
+    CHECK(errors[0].find("a: ") == 0);
+    CHECK(errors[0].find("shorter than it was; put aside") != std::string::npos);
+    CHECK(last.cards.size() == 2);
+    CHECK(std::filesystem::exists(f.top / "ledgers" / "a.damaged-0"));
+  }
+}

@@ -327,6 +327,7 @@ kl_status kl_open_fds(int limits_fd, int usage_fd, kl_access access, kl_ledger**
   kl_ledger* l = calloc(1, sizeof *l);
   if (l == NULL) return kl_fail(error, KL_E_SYSTEM, "out of memory");
   l->access = access;
+  if (access == KL_OWNER) kl_remember(l); /* others may fork, which leaves locks as they are */
   for (uint32_t i = 0; i < KL_DEVICES_MAX; ++i) pthread_mutex_init(&l->mutexes[i], NULL);
   l->fd = fcntl(usage_fd, F_DUPFD_CLOEXEC, 3);
   kl_status status = l->fd < 0 || fstat(l->fd, &about) != 0 ? system_error(error, "dup", "usage") : KL_OK;
@@ -380,6 +381,7 @@ void kl_close(kl_ledger* l) {
     kl_detach(l);
     munmap((void*)l->attached, (size_t)sysconf(_SC_PAGESIZE));
   }
+  if (l->access == KL_OWNER) kl_forget(l);
   if (l->limits != NULL) munmap(l->limits, l->limits_bytes);
   if (l->usage != NULL) munmap(l->usage, l->usage_bytes);
   struct stat about; /* only what is still ours */

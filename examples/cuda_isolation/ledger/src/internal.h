@@ -2,6 +2,7 @@
 #define KAISCHED_LEDGER_INTERNAL_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -34,6 +35,8 @@ struct kl_ledger {
   kl_process self;        /* of attached_by; under the lock of attaching */
   _Atomic uint64_t owner; /* the word that this process wrote into its slot */
   pthread_mutex_t mutexes[KL_DEVICES_MAX];
+  atomic_bool truncated; /* a page of a file was lost */
+  kl_ledger* next;       /* of all that are open */
 };
 
 /* Sets status and message of an error that may be NULL; returns the status. */
@@ -81,5 +84,12 @@ kl_status kl_claim(kl_ledger* l, uint32_t slot, const kl_process* self);
  * to be had. */
 pid_t kl_locker(const kl_ledger* l, uint32_t slot);
 bool kl_lock_byte(const kl_ledger* l, uint32_t slot, bool lock);
+
+/* truncation.c. Ledgers of owners, whose pages can be replaced: from before they are mapped until they are not any
+ * more. */
+void kl_remember(kl_ledger* l);
+void kl_forget(const kl_ledger* l);
+/* False: a file is shorter than what is mapped of it, or was. */
+bool kl_is_whole(const kl_ledger* l);
 
 #endif

@@ -143,6 +143,7 @@ kl_status kl_own_slot(const kl_ledger* l, uint32_t* slot) {
 
 kl_status kl_audit(const kl_ledger* l, bool running, kl_error* error) {
   if (l == NULL) return kl_fail(error, KL_E_ARGUMENT, "ledger is NULL");
+  if (!kl_is_whole(l)) return kl_fail(error, KL_E_CORRUPT, "a file is shorter than it was");
   for (uint32_t device = 0; device < l->devices; ++device) {
     kl_limits limits;
     uint64_t sum = 0;

@@ -225,6 +225,11 @@ kl_status kl_set_limits(kl_ledger* ledger, uint32_t device, const kl_limits* lim
 /// at once.
 kl_status kl_reap(kl_ledger* ledger, uint32_t* reaped);
 
+/// From now on a page of a ledger that is open as KL_OWNER and that its file has lost is replaced with an empty one,
+/// and kl_audit says so, instead of SIGBUS: for a process that keeps ledgers which others may truncate. Installs a
+/// handler of SIGBUS; others end the process.
+kl_status kl_survive_truncation(void);
+
 /// Damaged bytes found by looking at everything, and the sum of each card against the sum over slots. The sums are
 /// equal whenever no operation runs, dead processes included; with `running` they are not compared.
 kl_status kl_audit(const kl_ledger* ledger, bool running, kl_error* error);
