@@ -28,8 +28,10 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "hami_grants.hpp"
 #include "inventory.hpp"
 #include "kubelet.hpp"
+#include "log_text.hpp"
 #include "plugin.hpp"
 #include "slices.hpp"
 
@@ -185,6 +187,23 @@ TEST_CASE("slices: whatever is free, what is chosen is free, once, and on as man
     for (const std::string& one : chosen) used.insert(card_of(one));
     CHECK(used.size() == std::min(cards.size(), of_must.size() + chosen.size() - must.size()));
   }
+}
+
+TEST_CASE("grants: amounts of memory that no number of bytes can hold are none") {
+  using shim::hami::read_grants;
+  CHECK(read_grants("GPU-a,NVIDIA,8796093022207,10:;").has_value());
+  CHECK_FALSE(read_grants("GPU-a,NVIDIA,8796093022208,10:;").has_value());
+  CHECK_FALSE(read_grants("GPU-a,NVIDIA,9223372036854775807,10:;").has_value());
+  CHECK_FALSE(read_grants("GPU-a,NVIDIA,-1,10:;").has_value());
+}
+
+TEST_CASE("lines: what a message quotes is no line of its own and changes no terminal") {
+  CHECK(shim::printable("pod a/b: \"x\nkaisched-device-plugin: y\"") == "pod a/b: \"x\\x0akaisched-device-plugin: y\"");
+  CHECK(shim::printable("\x1B[2J") == "\\x1b[2J");
+  CHECK(shim::printable("\xC2\x9B[2J") == "\\xc2\\x9b[2J");
+  CHECK(shim::printable("x\xE2\x80\xAEy") == "x\\xe2\\x80\\xaey");
+  CHECK(shim::printable("K\xC3\xB6ln \xE2\x82\xAC") == "K\xC3\xB6ln \xE2\x82\xAC");
+  CHECK(shim::printable(std::string(5000, 'x')).size() < 4200);
 }
 
 TEST_CASE("cards: what is wrong is named") {

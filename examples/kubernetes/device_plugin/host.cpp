@@ -37,6 +37,14 @@ std::optional<file_identity> identity_of(const std::filesystem::path& file) {
                        std::int64_t{found.st_ctim.tv_sec} * 1'000'000'000 + found.st_ctim.tv_nsec};
 }
 
+/// gRPC's own retries end the process where an answer has no status (https://github.com/grpc/grpc/issues/34683); the
+/// plugin tries again itself.
+grpc::ChannelArguments without_retries() {
+  grpc::ChannelArguments made;
+  made.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  return made;
+}
+
 class session {
  public:
   session(const host_options& by, inventory& from, plugin& to, const log_line& log, const std::atomic<bool>& stop)
@@ -101,8 +109,8 @@ class session {
     kubelet_ = identity_of(kubelet_socket());
     grpc::Status done(grpc::StatusCode::UNAVAILABLE, "its socket is not there");
     if (kubelet_) {
-      const auto kubelet = v1beta1::Registration::NewStub(
-          grpc::CreateChannel("unix:" + kubelet_socket().string(), grpc::InsecureChannelCredentials()));
+      const auto kubelet = v1beta1::Registration::NewStub(grpc::CreateCustomChannel(
+          "unix:" + kubelet_socket().string(), grpc::InsecureChannelCredentials(), without_retries()));
       grpc::ClientContext context;
       context.set_deadline(clock_time(answer_time));
       v1beta1::Empty answer;

@@ -18,6 +18,7 @@
 #include "credentials.hpp"
 #include "granted.hpp"
 #include "host.hpp"
+#include "log_text.hpp"
 #include "node_keeper.hpp"
 
 namespace {
@@ -152,7 +153,9 @@ void stop_at_signals(std::atomic<bool>& stop, device_plugin::plugin& plugin) {
   }).detach();
 }
 
-void say(const std::string& line) { std::cerr << fmt::format("kaisched-device-plugin: {}\n", line) << std::flush; }
+void say(const std::string& line) {
+  std::cerr << fmt::format("kaisched-device-plugin: {}\n", shim::printable(line)) << std::flush;
+}
 
 /// What goes by the scheduler's decisions, or nothing.
 struct grant_parts {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
 
 #include "hami_annotations.hpp"
 
@@ -18,10 +19,14 @@ std::string_view next_part(std::string_view& text, char separator) {
   return part;
 }
 
+/// Larger ones are no number of bytes any more when they are MiB.
+constexpr std::int64_t most_amount = std::numeric_limits<std::int64_t>::max() >> 20U;
+
 std::optional<std::int64_t> read_amount(std::string_view text) {
   std::int64_t amount = 0;
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), amount);
-  if (failed != std::errc{} || end != text.data() + text.size() || amount < 0) return std::nullopt;
+  const bool is_number = failed == std::errc{} && end == text.data() + text.size();
+  if (!is_number || amount < 0 || amount > most_amount) return std::nullopt;
   return amount;
 }
 

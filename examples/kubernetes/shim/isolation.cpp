@@ -139,7 +139,8 @@ void set_limits(json& container, std::size_t place, const gpu_part& part) {
     }
   } else if (part.memory) {
     set_text(container, cuda_memory_limit, fmt::format("{}m", *part.memory));
-    set_text(container, memory_limit, std::to_string(*part.memory << 20U));
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() >> 20U;
+    set_text(container, memory_limit, std::to_string(std::min(*part.memory, most) << 20U));
   } else if (part.is_percent) {
     // Nobody knows the card yet. If the scheduler says nothing either, "m" is no amount, and the guard starts nothing.
     set_field(container, granted_variable, fmt::format("metadata.annotations['{}']", granted_memory_key(place)));

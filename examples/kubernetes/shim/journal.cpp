@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "clock_text.hpp"
+#include "log_text.hpp"
 
 namespace shim {
 
@@ -15,27 +16,6 @@ namespace {
 std::string& trace() {
   thread_local std::string id;
   return id;
-}
-
-/// Messages name what users have written, however long that is.
-constexpr std::size_t most_words = 4096;
-
-std::string bounded(const std::string& words) {
-  if (words.size() <= most_words) return words;
-  return fmt::format("{}... ({} bytes)", words.substr(0, most_words), words.size());
-}
-
-/// Nothing that a message quotes looks like a line of its own.
-std::string printable(const std::string& words) {
-  std::string line;
-  for (const char c : bounded(words)) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      line += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    } else {
-      line += c;
-    }
-  }
-  return line;
 }
 
 }  // namespace
