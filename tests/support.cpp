@@ -111,6 +111,12 @@ table pod_table(const builder& b, table_op op) {
 
 }  // namespace
 
+std::string without_checksum(std::string_view saved) {
+  constexpr std::size_t head = std::string_view("kaisched-snapshot/2\n").size() + 8 + 8;
+  REQUIRE(saved.size() >= head);
+  return "kaisched-snapshot/1\n" + std::string(saved.substr(head));
+}
+
 std::vector<table> builder::tables(table_op op) const {
   std::vector<table> all;
   all.push_back(queue_table(*this, op));

@@ -23,6 +23,9 @@ T must(result<T> r) {
 }
 inline void must(const result<void>& r) { REQUIRE_MESSAGE(r.ok(), (r.ok() ? std::string() : r.failure().message)); }
 
+/// What `snapshot::save` gives, as version 0.1 wrote it: bytes of tables can be changed in it.
+std::string without_checksum(std::string_view saved);
+
 /// Builds tables row by row with the columns that most tests need.
 class builder {
  public:

@@ -41,9 +41,9 @@ class snapshot {
   /// the same decisions; the history of deltas and the order of their rows do not matter.
   [[nodiscard]] std::string digest() const;
 
-  /// All tables, the quarantine included, in one byte string (format `kaisched-snapshot/1`, little-endian).
+  /// All tables, the quarantine included, as bytes with a checksum (format `kaisched-snapshot/2`, docs/recordings.md).
   [[nodiscard]] std::string save() const;
-  /// Reads what `save` wrote; checks every length and every value.
+  /// Reads what `save` wrote, in version 0.1 too; checks all of it. Errors: `argument` for damage; those of tables.
   [[nodiscard]] static result<snapshot> load(std::string_view bytes);
 
   /// Empty for what this version does not have.

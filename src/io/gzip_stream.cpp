@@ -1,6 +1,7 @@
 #include "io/gzip_stream.hpp"
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <new>
 #include <optional>
@@ -63,6 +64,18 @@ struct tally {
 }  // namespace gzip_parts
 
 bool is_gzip(std::string_view bytes) { return bytes.starts_with(gzip_magic); }
+
+bool is_finished_gzip(std::string_view bytes) {
+  constexpr std::string_view flushed("\0\0\xff\xff", 4);  // lengths of an empty stored block
+  constexpr std::string_view last_block("\x03\0", 2);     // no other block has the lowest bit
+  const std::size_t size = flushed.size() + last_block.size() + gzip_tail_size;
+  if (bytes.size() < size) return false;
+  bytes.remove_prefix(bytes.size() - size);
+  const auto differing = [&](std::size_t i) {
+    return std::popcount(static_cast<unsigned>(byte_at(bytes, flushed.size() + i) ^ byte_at(last_block, i)));
+  };
+  return bytes.starts_with(flushed) && differing(0) + differing(1) <= 1;
+}
 
 // ---- writer
 

@@ -19,6 +19,10 @@ using byte_sink = std::function<result<void>(std::string_view)>;
 /// True if the bytes begin as those of gzip do.
 [[nodiscard]] bool is_gzip(std::string_view bytes);
 
+/// True if the bytes end as a gzip_writer ends them that was flushed before it was finished, one bit of that end aside.
+/// They were not cut off then: where a reader misses bytes, others are damaged.
+[[nodiscard]] bool is_finished_gzip(std::string_view bytes);
+
 /// Packs bytes. The same bytes and calls give the same bytes. Threads: exclusive use.
 class gzip_writer {
  public:

@@ -23,15 +23,17 @@ namespace kaisched::io {
 
 namespace {
 
-/// Records: a tag, the length of what follows, the first bytes of its SHA-256, and that.
+/// Records: a tag, the length of the content, the check of the content, a check of the head and of all heads before it,
+/// and the content. In `kaisched-recording/1` there is none of the head.
 constexpr char tag_options = 'O';
 constexpr char tag_whole = 'W';    ///< bytes of `snapshot::save`
 constexpr char tag_changes = 'C';  ///< tables to apply, in order
 constexpr char tag_session = 'S';
-constexpr std::size_t check_size = 8;
-constexpr std::size_t head_size = 1 + 8 + check_size;
+constexpr std::size_t check_size = record_check{}.size();
+constexpr std::size_t unchecked_head_size = 1 + 8 + check_size;
+constexpr std::size_t head_size = unchecked_head_size + check_size;
 
-std::string first_line() { return std::string(recording_schema) + "\n"; }
+std::string first_line(std::string_view schema = recording_schema) { return std::string(schema) + "\n"; }
 
 void put_u64(std::string& to, std::uint64_t value) {
   for (int i = 0; i < 8; ++i) to.push_back(static_cast<char>(value >> (8 * i) & 0xff));
@@ -60,12 +62,20 @@ std::optional<std::string_view> take_text(std::string_view& from) {
   return text;
 }
 
-std::string check_of(std::string_view payload) {
+record_check check_of(std::string_view bytes, std::string_view before = {}) {
   base::sha256 hash;
-  hash.update(payload);
-  const auto bytes = hash.finish();
-  return {reinterpret_cast<const char*>(bytes.data()), check_size};
+  hash.update(before);
+  hash.update(bytes);
+  const base::sha256::digest whole = hash.finish();
+  record_check first{};
+  std::memcpy(first.data(), whole.data(), first.size());
+  return first;
 }
+
+std::string_view text_of(const record_check& check) { return {check.data(), check.size()}; }
+
+/// What the check of the first head begins with.
+record_check first_check() { return check_of(first_line()); }
 
 // ---- differences of tables
 
@@ -300,6 +310,7 @@ recorder::recorder(byte_sink to, recording_form form) : to_(std::move(to)) {
 
 struct recorder::addition {
   std::string bytes;
+  record_check chain{};
   std::string options;
   std::optional<snapshot> state;
   std::optional<cluster> mirror;  ///< made anew
@@ -328,9 +339,12 @@ result<void> recorder::add_record(char tag, std::string_view payload, addition& 
                  fmt::format("a record of {} bytes: packed recordings have records of at most {}", payload.size(),
                              largest_packed_record),
                  {}};
+  const std::size_t begin = to.bytes.size();
   to.bytes += tag;
   put_u64(to.bytes, payload.size());
-  to.bytes += check_of(payload);
+  to.bytes += text_of(check_of(payload));
+  to.chain = check_of(std::string_view(to.bytes).substr(begin), text_of(to.chain));
+  to.bytes += text_of(to.chain);
   to.bytes += payload;
   return {};
 }
@@ -411,6 +425,7 @@ result<void> recorder::prepare(const engine& with, const session& of, std::int64
   if (!decisions) return decisions.take_failure();
   to.decisions = std::move(*decisions);
   if (sessions_ == 0) to.bytes = first_line();
+  to.chain = sessions_ == 0 ? first_check() : chain_;
   if (auto done = add_options(with, to); !done) return done;
   if (auto done = add_state(of.base(), to); !done) return done;
   std::string bytes;
@@ -435,6 +450,7 @@ result<void> recorder::add(const engine& with, const session& of, std::int64_t n
   tables_ = std::move(made.tables);
   options_ = std::move(made.options);
   decisions_ = std::move(made.decisions);
+  chain_ = made.chain;
   ++sessions_;
   if (!packed_) return {};
   if (auto done = packed_->flush(); !done) return broken_ = std::move(done);
@@ -447,6 +463,7 @@ result<void> recorder::finish() {
   if (!packed_) return {};
   if (sessions_ == 0 && whole_states_ == 0) {
     if (auto done = put(first_line()); !done) return done;
+    if (auto done = packed_->flush(); !done) return broken_ = std::move(done);
   }
   if (auto done = packed_->finish(); !done) return broken_ = std::move(done);
   return {};
@@ -460,18 +477,28 @@ recording::recording(std::string_view bytes) : bytes_(bytes) {
 
 result<recording> recording::open(std::string_view bytes) {
   const std::string line = first_line();
+  const std::string line_1 = first_line(recording_schema_1);
   recording made(bytes);
   const result<std::string_view> begin = made.look(line.size());
   if (!begin) return begin.failure();
-  if (!begin->starts_with(line)) {
-    return error{status::argument, fmt::format("the bytes do not start with '{}'", recording_schema), {}};
+  made.checks_heads_ = begin->starts_with(line);
+  if (!made.checks_heads_ && !begin->starts_with(line_1)) {
+    return error{status::argument,
+                 fmt::format("the bytes do not start with '{}': they are no recording, or damaged", recording_schema),
+                 {}};
   }
+  made.chain_ = first_check();
   made.skip(line.size());
   return made;
 }
 
+error recording::damaged_at(std::string_view what) const {
+  const std::string place =
+      session_.number == 0 ? "before the first session" : fmt::format("after session {}", session_.number);
+  return {status::argument, fmt::format("{}: {}", place, what), {}};
+}
 error recording::damaged(std::string_view what) const {
-  return {status::argument, fmt::format("the record that ends at byte {} is damaged: {}", end_, what), {}};
+  return damaged_at(fmt::format("the record that ends at byte {} is damaged: {}", end_, what));
 }
 error recording::damaged(const error& why) const { return why.code == status::no_memory ? why : damaged(why.message); }
 
@@ -482,7 +509,7 @@ result<std::string_view> recording::look(std::size_t size) {
     window_.erase(0, begin_);
     begin_ = 0;
   }
-  if (auto filled = packed_->fill(window_, begin_ + size); !filled) return filled.failure();
+  if (auto filled = packed_->fill(window_, begin_ + size); !filled) return damaged_at(filled.failure().message);
   return std::string_view(window_).substr(begin_);
 }
 
@@ -493,18 +520,35 @@ void recording::skip(std::size_t size) {
 
 struct recording::record {
   char tag = 0;
+  record_check chain{};
   std::string_view payload;  ///< lives until the next look
   std::size_t size = 0;      ///< with its head
 };
 
+/// A length that is damaged must not be taken for that of a record which was cut off.
+result<void> recording::check_head(std::string_view head, record& to) const {
+  if (!checks_heads_) return {};
+  to.chain = check_of(head.substr(0, unchecked_head_size), text_of(chain_));
+  if (head.substr(unchecked_head_size, check_size) == text_of(to.chain)) return {};
+  return damaged_at(
+      fmt::format("the record that begins at byte {} is damaged: the checksum of its head is another one", at_));
+}
+
+/// Bytes that are missing are not always missing at the end.
+result<bool> recording::at_end(bool is_whole) {
+  if (!is_whole && packed_ && is_finished_gzip(bytes_))
+    return damaged_at("the gzip stream is damaged: it has its end, and bytes before it are missing");
+  truncated_ = !is_whole;
+  return false;
+}
+
 /// The next one, which stays the next one. False if there is none, or not all of it.
 result<bool> recording::look_at_record(record& to) {
-  result<std::string_view> there = look(head_size);
+  const std::size_t head = checks_heads_ ? head_size : unchecked_head_size;
+  result<std::string_view> there = look(head);
   if (!there) return there.failure();
-  if (there->size() < head_size) {
-    truncated_ = !there->empty() || (packed_ && !packed_->is_complete());
-    return false;
-  }
+  if (there->size() < head) return at_end(there->empty() && (!packed_ || packed_->is_complete()));
+  if (auto whole = check_head(*there, to); !whole) return whole.take_failure();
   to.tag = there->front();
   std::string_view rest = there->substr(1);
   const std::uint64_t size = *take_u64(rest);
@@ -516,17 +560,14 @@ result<bool> recording::look_at_record(record& to) {
                              at_, size, largest_packed_record),
                  {}};
   }
-  const std::uint64_t whole = size > bytes_.max_size() - head_size ? bytes_.max_size() : head_size + size;
+  const std::uint64_t whole = size > bytes_.max_size() - head ? bytes_.max_size() : head + size;
   there = look(static_cast<std::size_t>(whole));
   if (!there) return there.failure();
-  if (there->size() < whole) {
-    truncated_ = true;
-    return false;
-  }
-  to.payload = there->substr(head_size, static_cast<std::size_t>(size));
+  if (there->size() < whole) return at_end(false);
+  to.payload = there->substr(head, static_cast<std::size_t>(size));
   to.size = static_cast<std::size_t>(whole);
   end_ = at_ + to.size;
-  if (check_of(to.payload) != check) return damaged("its checksum is another one");
+  if (text_of(check_of(to.payload)) != check) return damaged("its checksum is another one");
   return true;
 }
 
@@ -597,6 +638,7 @@ result<bool> recording::read_to_session() {
     if (!found || !*found) return found;
     if (auto done = read(one); !done) return done.failure();
     skip(one.size);
+    chain_ = one.chain;
     if (one.tag == tag_session) return true;
   }
 }

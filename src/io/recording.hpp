@@ -1,10 +1,11 @@
 #pragma once
 /// @file
 /// Sessions of a host as a stream of bytes, and back: what was decided over what, at which time and by which options,
-/// so that another process or build can decide again and compare (format `kaisched-recording/1`, docs/recordings.md).
+/// so that another process or build can decide again and compare (format `kaisched-recording/2`, docs/recordings.md).
 /// After the idea of deterministic replay from logged inputs, as in ReVirt (Dunlap et al., OSDI 2002): decisions are a
 /// function of cluster, time and options, so these are all that has to be kept.
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,7 +23,12 @@
 
 namespace kaisched::io {
 
-inline constexpr std::string_view recording_schema = "kaisched-recording/1";
+inline constexpr std::string_view recording_schema = "kaisched-recording/2";
+/// Of recordings whose tags and lengths have no checksum. They can be read.
+inline constexpr std::string_view recording_schema_1 = "kaisched-recording/1";
+
+/// First bytes of a SHA-256, as records have them.
+using record_check = std::array<char, 8>;
 
 /// What the bytes of a recording are packed in.
 enum class recording_form : std::uint8_t {
@@ -79,6 +85,7 @@ class recorder {
   std::vector<table> tables_;
   std::string options_;
   std::vector<std::string> decisions_;
+  record_check chain_{};  ///< of the head of the last record
 };
 
 /// One session of a recording.
@@ -91,7 +98,8 @@ struct recorded_session {
   std::vector<std::pair<std::string, std::string>> options;  ///< those that differ from the preset
 };
 
-/// Goes through a recording from its beginning. Every length and checksum is checked. Threads: exclusive use.
+/// Goes through a recording from its beginning. Every length and checksum is checked: of `kaisched-recording/2` no byte
+/// can change, and no record be left out, repeated or moved, without an error. Threads: exclusive use.
 class recording {
  public:
   /// The bytes, of any form, have to live as long as the recording. What is packed is unpacked as it is read. Error:
@@ -99,9 +107,9 @@ class recording {
   static result<recording> open(std::string_view bytes);
 
   /// Goes to the next session. False at the end; `truncated` says whether the file stops within a record, or before its
-  /// end, as that of a host that was killed does. Errors: a record that is damaged, with its offset among the bytes
-  /// that are not packed; packed bytes that are damaged, with theirs. After an error every call fails the same way; but
-  /// where memory was missing, the call can be repeated.
+  /// end, as that of a host that was killed does. Errors: a record that is damaged, with the session before it and its
+  /// offset among the bytes that are not packed; packed bytes that are damaged, with theirs. After an error every call
+  /// fails the same way; but where memory was missing, the call can be repeated.
   result<bool> next();
   [[nodiscard]] const recorded_session& session() const { return session_; }
   /// The cluster that the session decided over.
@@ -115,11 +123,14 @@ class recording {
   void skip(std::size_t size);
   struct record;
   result<bool> look_at_record(record& to);
+  result<bool> at_end(bool is_whole);
   result<void> read(const record& one);
   result<void> read_session(std::string_view payload);
   result<void> read_options(std::string_view payload);
   result<void> read_changes(std::string_view payload);
   result<void> read_whole(std::string_view payload);
+  result<void> check_head(std::string_view head, record& to) const;
+  [[nodiscard]] error damaged_at(std::string_view what) const;
   [[nodiscard]] error damaged(std::string_view what) const;
   [[nodiscard]] error damaged(const error& why) const;
 
@@ -129,6 +140,8 @@ class recording {
   std::size_t begin_ = 0;  ///< of those among them that have not been read
   std::size_t at_ = 0;     ///< bytes that have been read, unpacked
   std::size_t end_ = 0;    ///< where the record ends that is read
+  bool checks_heads_ = true;
+  record_check chain_{};  ///< of the head of the record before
   bool truncated_ = false;
   std::optional<error> broken_;
   recorded_session session_;

@@ -1,8 +1,13 @@
+#include <cstring>
+#include <string>
+#include <utility>
+
 #include <kaisched/cluster.hpp>
 #include <kaisched/snapshot.hpp>
 
 #include "base/bytes.hpp"
 #include "base/sha256.hpp"
+#include "base/xxh64.hpp"
 #include "model/export.hpp"
 #include "model/state.hpp"
 
@@ -10,7 +15,42 @@ namespace kaisched {
 
 namespace {
 
-constexpr std::string_view magic = "kaisched-snapshot/1\n";
+constexpr std::string_view magic = "kaisched-snapshot/2\n";
+constexpr std::string_view magic_unchecked = "kaisched-snapshot/1\n";  ///< of version 0.1: the tables follow at once
+constexpr std::string_view digest_magic = magic_unchecked;             ///< digests have not changed since
+/// Then the checksum of all that follows it, the number of bytes of the tables, and the tables.
+constexpr std::size_t check_size = sizeof(std::uint64_t);
+
+std::uint64_t u64_at(std::string_view bytes, std::size_t at) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, bytes.data() + at, sizeof value);
+  return value;
+}
+void put_u64(std::string& bytes, std::size_t at, std::uint64_t value) {
+  std::memcpy(bytes.data() + at, &value, sizeof value);
+}
+
+/// The tables of saved bytes. Error: the bytes are damaged.
+result<std::string_view> checked_tables(std::string_view bytes) {
+  const auto damaged = [](std::string what) { return error{status::argument, std::move(what), {}}; };
+  if (bytes.starts_with(magic_unchecked)) return bytes.substr(magic_unchecked.size());
+  if (!bytes.starts_with(magic))
+    return damaged("the bytes do not start with 'kaisched-snapshot/2': they are no snapshot, or damaged");
+  bytes.remove_prefix(magic.size());
+  if (bytes.size() < check_size + sizeof(std::uint64_t))
+    return damaged("the bytes of the snapshot are cut off or damaged: its head is not whole");
+  const std::uint64_t check = u64_at(bytes, 0);
+  const std::string_view checked = bytes.substr(check_size);
+  const std::string_view tables = checked.substr(sizeof(std::uint64_t));
+  const std::uint64_t size = u64_at(checked, 0);
+  if (size != tables.size()) {
+    return damaged("the bytes of the snapshot are cut off or damaged: it has " + std::to_string(tables.size()) +
+                   " bytes of tables, and tells " + std::to_string(size));
+  }
+  if (base::xxh64(checked) != check)
+    return damaged("the bytes of the snapshot are damaged: their checksum is another one");
+  return tables;
+}
 
 std::string all_tables(const model::cluster_state& s, model::dimensions_by by) {
   std::string bytes;
@@ -78,25 +118,28 @@ result<table> snapshot::to_table(table_kind kind) const {
 
 std::string snapshot::digest() const {
   base::sha256 hash;
-  hash.update(magic);
+  hash.update(digest_magic);
   hash.update(all_tables(*state_, model::dimensions_by::name));
   return base::sha256::hex(hash.finish());
 }
 
 std::string snapshot::save() const {
   std::string bytes(magic);
+  bytes.append(check_size + sizeof(std::uint64_t), '\0');
+  const std::size_t head = bytes.size();
   bytes += all_tables(*state_, model::dimensions_by::index);
   if (!state_->quarantine->empty()) {
     base::append_table(bytes, model::export_quarantine(*state_->quarantine).view());
   }
+  put_u64(bytes, magic.size() + check_size, bytes.size() - head);
+  put_u64(bytes, magic.size(), base::xxh64(std::string_view(bytes).substr(magic.size() + check_size)));
   return bytes;
 }
 
 result<snapshot> snapshot::load(std::string_view bytes) {
-  if (!bytes.starts_with(magic)) {
-    return error{status::argument, "the bytes do not start with 'kaisched-snapshot/1'", {}};
-  }
-  bytes.remove_prefix(magic.size());
+  const result<std::string_view> tables = checked_tables(bytes);
+  if (!tables) return tables.failure();
+  bytes = *tables;
   cluster c;
   model::quarantine_list quarantine;
   while (!bytes.empty()) {

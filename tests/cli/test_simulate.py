@@ -128,7 +128,7 @@ class Play(Case):
         whole = path.read_bytes()
         tags, at = "", whole.index(b"\n") + 1
         while at < len(whole):
-            tags, at = tags + chr(whole[at]), at + 17 + int.from_bytes(whole[at + 1 : at + 9], "little")
+            tags, at = tags + chr(whole[at]), at + 25 + int.from_bytes(whole[at + 1 : at + 9], "little")
         self.assertEqual(tags, "OWSCSCSCS")  # the cluster once, then what has changed
         cut = self.folder / "cut.kr"
         cut.write_bytes(whole[:-1])
@@ -137,7 +137,7 @@ class Play(Case):
         damaged[len(damaged) // 2] ^= 1
         cut.write_bytes(damaged)
         self.assertIn("is damaged", self.fails(2, "replay", cut))
-        self.assertIn("kaisched-recording/1", self.fails(2, "replay", self.file("jobs.csv", JOBS)))
+        self.assertIn("kaisched-recording/2", self.fails(2, "replay", self.file("jobs.csv", JOBS)))
         self.assertIn("not there", self.fails(2, "replay", self.folder / "not there"))
 
     def test_what_changed_is_told_by_kind(self):

@@ -12,20 +12,32 @@ namespace {
 
 using namespace kaisched;
 
-/// With the right checksum in every record, so that not all that is wrong ends there.
+constexpr std::size_t check_size = 8;
+
+std::string check_of(std::string_view bytes) {
+  base::sha256 hash;
+  hash.update(bytes);
+  const auto sum = hash.finish();
+  return {sum.begin(), sum.begin() + check_size};
+}
+
+/// With the right checksums in every record, so that not all that is wrong ends there.
 std::string signed_again(std::string bytes) {
-  constexpr std::size_t head = 17;
+  const bool checks_heads = !bytes.starts_with("kaisched-recording/1\n");
+  const std::size_t head = checks_heads ? 25 : 17;
   std::size_t at = std::min(bytes.find('\n'), bytes.size() - 1) + 1;
+  std::string chain = check_of(bytes.substr(0, at));
   while (bytes.size() - at >= head) {
     std::uint64_t size = 0;
     for (std::size_t i = 0; i < 8; ++i) {
       size |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[at + 1 + i])) << (8 * i);
     }
     if (size > bytes.size() - at - head) break;
-    base::sha256 hash;
-    hash.update(std::string_view(bytes).substr(at + head, static_cast<std::size_t>(size)));
-    const auto sum = hash.finish();
-    for (std::size_t i = 0; i < 8; ++i) bytes[at + 9 + i] = static_cast<char>(sum[i]);
+    bytes.replace(at + 9, check_size, check_of(bytes.substr(at + head, static_cast<std::size_t>(size))));
+    if (checks_heads) {
+      chain = check_of(chain + bytes.substr(at, 17));
+      bytes.replace(at + 17, check_size, chain);
+    }
     at += head + static_cast<std::size_t>(size);
   }
   return bytes;

@@ -191,10 +191,10 @@ TEST_CASE("entries are no part of the digest, and are saved") {
   CHECK(must(without.take_snapshot().to_table(kind::quarantine)).rows() == 0);
   CHECK(s.to_table(kind::decision).failure().code == status::unsupported);
   // Bytes that say something else are refused.
-  std::string bytes = s.save();
+  std::string bytes = test::without_checksum(s.save());
   bytes.replace(bytes.rfind("not_found"), 9, "not_fount");
   CHECK(snapshot::load(bytes).failure().message.find("'not_fount' is no status") != std::string::npos);
-  bytes = s.save();
+  bytes = test::without_checksum(s.save());
   bytes.replace(bytes.rfind("pod_group"), 9, "pod_gruop");
   CHECK(snapshot::load(bytes).failure().message.find("no kind of input table") != std::string::npos);
 }

@@ -2407,14 +2407,15 @@ KAISCHED_API kaisched_status kaisched_snapshot_table(const kaisched_snapshot* sn
 KAISCHED_API kaisched_status kaisched_snapshot_digest(const kaisched_snapshot* snapshot, char* buffer, size_t capacity,
                                                       size_t* needed, kaisched_error* err) KAISCHED_NOEXCEPT;
 
-/// Writes the whole snapshot as bytes (format `kaisched-snapshot/1`, little-endian) for kaisched_snapshot_load. See
-/// "Texts" above for `buffer`, `capacity` and `needed`; there is no final NUL. The bytes are kept between the question
-/// for their size and their delivery.
+/// Writes the whole snapshot as bytes (format `kaisched-snapshot/2`, little-endian, with a checksum;
+/// docs/recordings.md) for kaisched_snapshot_load. See "Texts" above for `buffer`, `capacity` and `needed`; there is no
+/// final NUL. The bytes are kept between the question for their size and their delivery.
 KAISCHED_API kaisched_status kaisched_snapshot_save(const kaisched_snapshot* snapshot, void* buffer, size_t capacity,
                                                     size_t* needed, kaisched_error* err) KAISCHED_NOEXCEPT;
 
-/// Reads what kaisched_snapshot_save wrote; every length and every value is checked, so the bytes may come from
-/// anywhere.
+/// Reads what kaisched_snapshot_save wrote, that of version 0.1 (`kaisched-snapshot/1`, no checksum) as well; every
+/// length and every value is checked, so the bytes may come from anywhere. Errors: KAISCHED_E_ARGUMENT for bytes that
+/// are damaged, cut off or none of a snapshot; those of kaisched_cluster_apply for what the tables say.
 /// @param out receives the snapshot with one reference. Its identifiers are its own.
 KAISCHED_API kaisched_status kaisched_snapshot_load(const void* bytes, size_t size, kaisched_snapshot** out,
                                                     kaisched_error* err) KAISCHED_NOEXCEPT;
@@ -2970,7 +2971,7 @@ KAISCHED_API kaisched_status kaisched_recorder_create(kaisched_recorder** out, k
 /// Gives a recorder back. NULL is fine.
 KAISCHED_API void kaisched_recorder_destroy(kaisched_recorder* recorder) KAISCHED_NOEXCEPT;
 
-/// Adds a session: the bytes that follow those of the sessions before (format `kaisched-recording/1`,
+/// Adds a session: the bytes that follow those of the sessions before (format `kaisched-recording/2`,
 /// docs/recordings.md). All of them one after the other are a recording; one that ends early is read up to there.
 /// Between two sessions only rows that differ are written. Cost: all tables of the cluster and their digest.
 /// @param engine the one that opened the session. Parts that were registered are recorded by name alone.
@@ -2983,7 +2984,8 @@ KAISCHED_API kaisched_status kaisched_recorder_add(kaisched_recorder* recorder, 
                                                    size_t* size, kaisched_error* err) KAISCHED_NOEXCEPT;
 
 /// Opens a recording before its first session.
-/// @param bytes the recording, as it is or packed by gzip; it is copied, and unpacked as it is read.
+/// @param bytes the recording, as it is or packed by gzip (format `kaisched-recording/2` or `/1`); it is copied, and
+///   unpacked as it is read.
 /// @param out receives the recording, to be given back with kaisched_recording_close.
 /// Errors: KAISCHED_E_ARGUMENT for bytes that are none.
 KAISCHED_API kaisched_status kaisched_recording_open(const void* bytes, size_t size, kaisched_recording** out,
@@ -2995,8 +2997,8 @@ KAISCHED_API void kaisched_recording_close(kaisched_recording* recording) KAISCH
 /// Goes to the next session.
 /// @param more receives 1, or 0 at the end, also where the last record is not whole.
 /// @param now_ns receives the time of the session; may be NULL.
-/// Errors: KAISCHED_E_ARGUMENT for a record that is damaged, with its place, KAISCHED_E_LIMIT for a packed one of more
-/// than 1 GiB.
+/// Errors: KAISCHED_E_ARGUMENT for bytes that are damaged, with the session before them and their place,
+/// KAISCHED_E_LIMIT for a packed one of more than 1 GiB.
 KAISCHED_API kaisched_status kaisched_recording_next(kaisched_recording* recording, int32_t* more, int64_t* now_ns,
                                                      kaisched_error* err) KAISCHED_NOEXCEPT;
 
