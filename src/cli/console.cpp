@@ -12,6 +12,8 @@ namespace kaisched::cli {
 
 namespace {
 
+constexpr std::string_view input_limit_option = "--most-input-bytes";
+
 color_wish wish_of(std::string_view told) {
   return told == "always" ? color_wish::always : told == "never" ? color_wish::never : color_wish::automatic;
 }
@@ -42,6 +44,13 @@ void add_global_arguments(command& to, common_arguments& told) {
   to.flag("-q,--quiet", told.quiet, "No report and no progress bar; errors are still told");
   to.option("--color", &told.color, one_of("WHEN", {"auto", "always", "never"}),
             "Colours: auto is on a terminal, unless NO_COLOR is set");
+  to.option(std::string(input_limit_option), &told.most_input_bytes, any_value("N"),
+            "Most bytes of a file that is read, as it is and unpacked")
+      .between(1, 1e15);
+}
+
+void apply_input_limit(const common_arguments& told) {
+  io::set_limit_of_input({static_cast<std::size_t>(told.most_input_bytes), input_limit_option});
 }
 
 console::console(common_arguments told)

@@ -2,6 +2,7 @@
 /// @file
 /// Where a command speaks: a report for people, JSON for programs, a bar while it takes long.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,7 @@
 #include "cli/command.hpp"
 #include "cli/exit_status.hpp"
 #include "cli/terminal.hpp"
+#include "io/files.hpp"
 
 namespace kaisched::cli {
 
@@ -23,11 +25,15 @@ struct common_arguments {
   std::string json_file;  ///< empty: no JSON; -: the standard output
   std::string color = "auto";
   bool quiet = false;
+  std::int64_t most_input_bytes = static_cast<std::int64_t>(io::input_limit{}.most);
 };
 /// Gives a command these arguments; call it last.
 void add_common_arguments(command& to, common_arguments& told);
 /// Those that may also stand before the command.
 void add_global_arguments(command& to, common_arguments& told);
+
+/// Sets the limit of what is read, for the whole program.
+void apply_input_limit(const common_arguments& told);
 
 /// One per run of the program. Data and report never share the standard output.
 class console {

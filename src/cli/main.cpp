@@ -90,6 +90,7 @@ int answer(const request& asked, const command_list& commands, common_arguments&
     print_error(asked.chosen->name() + ": " + loss);
     return exit_usage;
   }
+  apply_input_limit(common);
   console to(common);
   return asked.chosen->run(to);
 }

@@ -103,7 +103,7 @@ std::string unexpected(const command_list& commands, const command* chosen, cons
       for (std::string& name : one->spellings()) known.push_back(std::move(name));
     }
   } else {
-    known = {"--help", "--version", "--quiet", "--color"};
+    known = {"--help", "--version", "--quiet", "--color", "--most-input-bytes"};
   }
   const std::vector<std::string_view> views(known.begin(), known.end());
   const std::string_view nearest = base::nearest_name(word, views);

@@ -75,9 +75,9 @@ result<std::string> read_current(unzFile archive, std::string_view source, const
       return damaged(source, name + " cannot be unpacked");
     }
     if (count == 0) break;
-    if (text.size() + static_cast<std::size_t>(count) > largest_file) {
+    if (static_cast<std::size_t>(count) > limit_of_input().most - text.size()) {
       unzCloseCurrentFile(archive);
-      return error{status::limit, fmt::format("{}: {} has more than {} bytes", source, name, largest_file), {}};
+      return larger_than(limit_of_input(), fmt::format("{}: {}", source, name));
     }
     try {
       text.append(piece.data(), static_cast<std::size_t>(count));

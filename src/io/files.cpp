@@ -43,7 +43,27 @@ bool may_only_be_written(const std::string& path, const std::string& beside) {
 
 }  // namespace
 
-result<std::string> read_file(const std::string& path, std::size_t most) {
+namespace {
+
+input_limit& limit_of_process() {
+  static input_limit limit;
+  return limit;
+}
+
+}  // namespace
+
+const input_limit& limit_of_input() { return limit_of_process(); }
+
+void set_limit_of_input(const input_limit& to) { limit_of_process() = to; }
+
+error larger_than(const input_limit& limit, std::string_view what) {
+  return {status::limit,
+          fmt::format("{}: more than {} bytes{}", what, limit.most,
+                      limit.option.empty() ? std::string() : fmt::format("; {} sets the limit", limit.option)),
+          {}};
+}
+
+result<std::string> read_file(const std::string& path, const input_limit& limit) {
   errno = 0;
   const file_handle file(path == "-" ? stdin : std::fopen(path.c_str(), "rb"));
   if (!file) return system_failure(status::not_found, "open", path, errno);
@@ -51,7 +71,7 @@ result<std::string> read_file(const std::string& path, std::size_t most) {
   std::string bytes;
   std::array<char, 1U << 16U> buffer{};
   while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), file.get())) {
-    if (n > most - bytes.size()) return error{status::limit, fmt::format("{}: more than {} bytes", path, most), {}};
+    if (n > limit.most - bytes.size()) return larger_than(limit, path);
     try {
       bytes.append(buffer.data(), n);
     } catch (const std::bad_alloc&) {

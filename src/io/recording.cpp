@@ -471,14 +471,14 @@ result<void> recorder::finish() {
 
 // ---- recording
 
-recording::recording(std::string_view bytes) : bytes_(bytes) {
+recording::recording(std::string_view bytes, const input_limit& unpacked) : bytes_(bytes), unpacked_(unpacked) {
   if (is_gzip(bytes)) packed_.emplace(bytes);
 }
 
-result<recording> recording::open(std::string_view bytes) {
+result<recording> recording::open(std::string_view bytes, const input_limit& unpacked) {
   const std::string line = first_line();
   const std::string line_1 = first_line(recording_schema_1);
-  recording made(bytes);
+  recording made(bytes, unpacked);
   const result<std::string_view> begin = made.look(line.size());
   if (!begin) return begin.failure();
   made.checks_heads_ = begin->starts_with(line);
@@ -509,7 +509,10 @@ result<std::string_view> recording::look(std::size_t size) {
     window_.erase(0, begin_);
     begin_ = 0;
   }
-  if (auto filled = packed_->fill(window_, begin_ + size); !filled) return damaged_at(filled.failure().message);
+  const std::size_t most = unpacked_.most - at_;  // at_ is never more
+  if (auto filled = packed_->fill(window_, begin_ + (size > most ? most + 1 : size)); !filled)
+    return damaged_at(filled.failure().message);
+  if (window_.size() - begin_ > most) return larger_than(unpacked_, "the recording, unpacked");
   return std::string_view(window_).substr(begin_);
 }
 

@@ -19,6 +19,7 @@
 #include <kaisched/session.hpp>
 #include <kaisched/snapshot.hpp>
 
+#include "io/files.hpp"
 #include "io/gzip_stream.hpp"
 
 namespace kaisched::io {
@@ -102,9 +103,9 @@ struct recorded_session {
 /// can change, and no record be left out, repeated or moved, without an error. Threads: exclusive use.
 class recording {
  public:
-  /// The bytes, of any form, have to live as long as the recording. What is packed is unpacked as it is read. Error:
-  /// they are no recording.
-  static result<recording> open(std::string_view bytes);
+  /// The bytes, of any form, have to live as long as the recording. What is packed is unpacked as it is read, up to the
+  /// limit. Error: they are no recording.
+  static result<recording> open(std::string_view bytes, const input_limit& unpacked = limit_of_input());
 
   /// Goes to the next session. False at the end; `truncated` says whether the file stops within a record, or before its
   /// end, as that of a host that was killed does. Errors: a record that is damaged, with the session before it and its
@@ -117,7 +118,7 @@ class recording {
   [[nodiscard]] bool truncated() const { return truncated_; }
 
  private:
-  explicit recording(std::string_view bytes);
+  recording(std::string_view bytes, const input_limit& unpacked);
   result<bool> read_to_session();
   result<std::string_view> look(std::size_t size);
   void skip(std::size_t size);
@@ -135,6 +136,7 @@ class recording {
   [[nodiscard]] error damaged(const error& why) const;
 
   std::string_view bytes_;
+  input_limit unpacked_;
   std::optional<gzip_reader> packed_;
   std::string window_;     ///< bytes that have been unpacked
   std::size_t begin_ = 0;  ///< of those among them that have not been read

@@ -1,5 +1,6 @@
 """`kaisched generate`, `convert`, `digest`, `schema` and `version`."""
 
+import gzip
 import json
 import resource
 import subprocess
@@ -87,6 +88,61 @@ class Convert(Case):
         self.assertIn("OUT is missing", self.fails(2, "convert", self.json))
         self.assertIn('nothing is expected where "c" stands', self.fails(2, "convert", self.json, "b", "c"))
         self.assertIn("cannot open for writing", self.fails(3, "convert", self.json, self.folder / "no" / "c.yaml"))
+
+
+class MostInputBytes(Case):
+    """One limit for whatever is read."""
+
+    LIMIT = "; --most-input-bytes sets the limit"
+
+    def refused(self, named, *words, most=1000, **rest):
+        self.assertEqual(self.fails(2, *words, "--most-input-bytes", most, **rest), f"kaisched: {named}: more than {most} bytes{self.LIMIT}\n")
+
+    def test_devices_pipes_and_files_of_any_kind(self):
+        self.refused("/dev/zero", "run", "/dev/zero", most=3_000_000)
+        self.refused("-", "run", "-", stdin="x" * 1001)
+        told = kaisched("check", "/dev/zero", "--most-input-bytes", "1000")
+        self.assertEqual(told.returncode, 1)
+        self.assertIn("/dev/zero: error: more than 1000 bytes; --most-input-bytes sets the limit", told.stdout)
+        large = self.file("large", " " * 1001)
+        small = self.file("c.json", cluster(QUEUE, NODE, jobs("a")))
+        out = self.folder / "out.ks"
+        for words in [
+            ["run", large], ["explain", large, "a"], ["what-if", large, "--queue", "q"], ["convert", large, out],
+            ["anonymise", large, "--out", out], ["digest", large], ["test", large],
+            ["simulate", large, "--nodes", "1x1"], ["compare", large, "--nodes", "1x1"], ["workload", "describe", large],
+            ["replay", large], ["bisect", large], ["minimise", large, "-o", out, "--command", "true"], ["import", large],
+            ["federate", large, "--jobs", small], ["federate", small, "--jobs", large], ["federate", "--known", large, "--jobs", small],
+            ["workload", "convert", large, out], ["serve", large, "--socket", self.folder / "s"],
+            ["run", small, "--queue-rules", large], ["run", "--openb-nodes", large, "--openb-pods", small],
+            ["scale", small, "--types", large],
+        ]:  # fmt: skip
+            with self.subTest(words=words):
+                self.refused(large, *words)
+        self.ok("check", "-", "--most-input-bytes", 1001, stdin=small.read_text().ljust(1001))
+        self.ok("--most-input-bytes", 1000, "check", small)
+        self.assertIn("expected an integer from 1 to", self.fails(2, "check", small, "--most-input-bytes", "0"))
+
+    def test_archives(self):
+        path = self.folder / "bomb.zip"
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("snapshot.json", b" " * 10_000_000)
+        self.assertLess(path.stat().st_size, 100_000)
+        self.refused(f"{path}: snapshot.json", "run", path, most=100_000)
+
+    def test_recordings(self):
+        work = self.file("jobs.csv", "job,submit,run_time,gpus\na,0,100,1\nb,10,50,2\n")
+        path = self.folder / "jobs.kr.gz"
+        self.ok("simulate", work, "--nodes", "2x1", "--record", path, "-q")
+        packed, size = path.read_bytes(), len(gzip.decompress(path.read_bytes()))
+        self.assertLess(len(packed), size // 2)
+        self.ok("replay", path, "--most-input-bytes", size)
+        for most in (size - 1, size // 2, len(packed)):
+            self.refused(f"{path}: the recording, unpacked", "replay", path, most=most)
+        size = 50_000_000
+        path.write_bytes(gzip.compress(b"kaisched-recording/1\nS" + size.to_bytes(8, "little") + b"\0" * (8 + size)))
+        self.assertIn("is damaged", self.fails(2, "replay", path))
+        self.refused(f"{path}: the recording, unpacked", "bisect", path, most=100_000)
 
 
 class Anonymise(Case):

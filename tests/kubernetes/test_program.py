@@ -134,6 +134,16 @@ class Configuration(Case):
         self.assertIn('contexts: no entry "there"', done.stderr)
         self.assertEqual(self.run_program("--kubeconfig", self.folder / "absent").returncode, 2)
 
+    def test_files_that_never_end(self):
+        for words in (
+            ["--kubeconfig", "/dev/zero"],
+            ["--kubeconfig", self.kubeconfig("https://h"), "--config", "/dev/zero"],
+            ["--kubeconfig", self.kubeconfig("https://h", cluster="certificate-authority: /dev/zero")],
+        ):
+            done = self.run_program("--once", *words)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("/dev/zero: more than 16777216 bytes", done.stderr)
+
     def test_arguments(self):
         self.assertEqual(self.run_program("--no-such").returncode, 2)
         self.assertIn("--dry-run", self.run_program("--help").stdout)

@@ -2998,7 +2998,7 @@ KAISCHED_API void kaisched_recording_close(kaisched_recording* recording) KAISCH
 /// @param more receives 1, or 0 at the end, also where the last record is not whole.
 /// @param now_ns receives the time of the session; may be NULL.
 /// Errors: KAISCHED_E_ARGUMENT for bytes that are damaged, with the session before them and their place,
-/// KAISCHED_E_LIMIT for a packed one of more than 1 GiB.
+/// KAISCHED_E_LIMIT for a packed record of more than 1 GiB and for a packed recording of more than 4 GiB, unpacked.
 KAISCHED_API kaisched_status kaisched_recording_next(kaisched_recording* recording, int32_t* more, int64_t* now_ns,
                                                      kaisched_error* err) KAISCHED_NOEXCEPT;
 

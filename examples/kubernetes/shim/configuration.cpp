@@ -7,6 +7,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include "bounded_json.hpp"
+#include "credentials.hpp"
 #include "engine_options.hpp"
 #include "fields.hpp"
 #include "object_fields.hpp"
@@ -121,9 +122,7 @@ const fields<configuration>& known_fields() {
 configuration read_configuration(const std::filesystem::path& file) {
   YAML::Node root;
   try {
-    root = YAML::LoadFile(file.string());
-  } catch (const YAML::BadFile&) {
-    throw bad_input(fmt::format("{}: cannot be read", file.string()));
+    root = YAML::Load(read_file(file));
   } catch (const YAML::Exception& fault) {
     throw bad_input(fmt::format("{}: no YAML: {}", file.string(), fault.what()));
   }

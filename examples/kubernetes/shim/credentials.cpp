@@ -1,9 +1,9 @@
 #include "credentials.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <openssl/evp.h>
 #include <optional>
 #include <string_view>
@@ -17,7 +17,16 @@ namespace shim {
 std::string read_file(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) throw bad_input(fmt::format("{}: cannot be read", file.string()));
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::string text;
+  std::array<char, 1U << 14U> piece;
+  for (;;) {
+    in.read(piece.data(), piece.size());
+    const auto count = static_cast<std::size_t>(in.gcount());
+    if (count == 0) return text;
+    if (count > largest_file - text.size())
+      throw bad_input(fmt::format("{}: more than {} bytes", file.string(), largest_file));
+    text.append(piece.data(), count);
+  }
 }
 
 namespace {

@@ -38,7 +38,10 @@ struct credentials {
 /// `https://host:port/path` into host, port, path and whether there is TLS; false if it is none.
 [[nodiscard]] bool read_address(std::string_view text, credentials& to);
 
-/// All of a file. Errors: bad_input that names it.
+/// Most bytes of a file of configuration, a token or a certificate. More is a device, or another file by mistake.
+inline constexpr std::size_t largest_file = std::size_t{16} << 20U;
+
+/// All of a file. Errors: bad_input that names it, also for a larger one.
 [[nodiscard]] std::string read_file(const std::filesystem::path& file);
 
 /// @param context empty: the current one of the file.
