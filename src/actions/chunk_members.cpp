@@ -1,41 +1,47 @@
 #include "actions/chunk_members.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace kaisched::actions {
 
-chunk_members::chunk_members(const work::core& c, std::span<const pod_row> chunk) : place_of_(chunk.size()) {
+chunk_members::chunk_members(const work::core& c, std::span<const pod_row> chunk) {
   const model::cluster_state& s = c.state();
-  std::iota(place_of_.begin(), place_of_.end(), 0U);
-  std::stable_sort(place_of_.begin(), place_of_.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return s.pods[chunk[a]].sub < s.pods[chunk[b]].sub; });
+  places_.reserve(chunk.size());
+  for (const pod_row p : chunk) places_.push_back({s.pods[p].sub, static_cast<std::uint32_t>(places_.size())});
+  std::sort(places_.begin(), places_.end(), [](const chunk_place& a, const chunk_place& b) {
+    return a.set != b.set ? a.set < b.set : a.in_chunk < b.in_chunk;
+  });
   pods_.reserve(chunk.size());
-  set_of_.reserve(chunk.size());
-  for (const std::uint32_t place : place_of_) {
-    pods_.push_back(chunk[place]);
-    set_of_.push_back(s.pods[chunk[place]].sub);
+  for (const chunk_place& one : places_) {
+    pods_.push_back(chunk[one.in_chunk]);
+    if (one.set != no_row && (with_pods_.empty() || with_pods_.back() != one.set)) with_pods_.push_back(one.set);
   }
-  std::vector<sub_group_row> added = set_of_;
-  while (!added.empty()) {  // level by level towards the root
-    std::sort(added.begin(), added.end());
-    added.erase(std::unique(added.begin(), added.end()), added.end());
-    std::erase(added, no_row);
-    with_pods_.insert(with_pods_.end(), added.begin(), added.end());
-    for (sub_group_row& one : added) one = s.subs[one].parent;
+  for (std::size_t begin = 0, end = with_pods_.size(); begin < end;) {  // level by level towards the root
+    for (std::size_t i = begin; i < end; ++i) {
+      const sub_group_row above = s.subs[with_pods_[i]].parent;
+      if (above != no_row) with_pods_.push_back(above);
+    }
+    begin = end;
+    std::sort(with_pods_.begin() + static_cast<std::ptrdiff_t>(begin), with_pods_.end());
+    with_pods_.erase(std::unique(with_pods_.begin() + static_cast<std::ptrdiff_t>(begin), with_pods_.end()),
+                     with_pods_.end());
+    end = with_pods_.size();
   }
   std::sort(with_pods_.begin(), with_pods_.end());
   with_pods_.erase(std::unique(with_pods_.begin(), with_pods_.end()), with_pods_.end());
 }
 
 std::pair<std::size_t, std::size_t> chunk_members::range_of(sub_group_row pod_set) const {
-  const auto [first, last] = std::equal_range(set_of_.begin(), set_of_.end(), pod_set);
-  return {static_cast<std::size_t>(first - set_of_.begin()), static_cast<std::size_t>(last - set_of_.begin())};
+  const auto first = std::lower_bound(places_.begin(), places_.end(), pod_set,
+                                      [](const chunk_place& one, sub_group_row wanted) { return one.set < wanted; });
+  const auto last = std::upper_bound(first, places_.end(), pod_set,
+                                     [](sub_group_row wanted, const chunk_place& one) { return wanted < one.set; });
+  return {static_cast<std::size_t>(first - places_.begin()), static_cast<std::size_t>(last - places_.begin())};
 }
 
 std::span<const pod_row> chunk_members::of(sub_group_row pod_set) const {
   const auto [first, last] = range_of(pod_set);
-  return std::span(pods_).subspan(first, last - first);
+  return std::span<const pod_row>(pods_.data(), pods_.size()).subspan(first, last - first);
 }
 
 bool chunk_members::has_pods(sub_group_row member) const {
@@ -51,7 +57,7 @@ std::vector<pod_row> chunk_members::below(const work::core& c, sub_group_row mem
     open.pop_back();
     if (!has_pods(one)) continue;
     const auto [first, last] = range_of(one);
-    for (std::size_t i = first; i < last; ++i) found.emplace_back(place_of_[i], pods_[i]);
+    for (std::size_t i = first; i < last; ++i) found.emplace_back(places_[i].in_chunk, pods_[i]);
     if (!s.subs[one].is_set) continue;
     for (sub_group_row child = s.subs[one].first_child; child != no_row; child = s.subs[child].next_sibling)
       open.push_back(child);

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <boost/container/small_vector.hpp>
+
 #include "session/core.hpp"
 
 namespace kaisched::actions {
@@ -51,10 +53,14 @@ class chunk_members {
  private:
   [[nodiscard]] std::pair<std::size_t, std::size_t> range_of(sub_group_row pod_set) const;
 
-  std::vector<pod_row> pods_;             ///< by pod set
-  std::vector<sub_group_row> set_of_;     ///< of these, ascending
-  std::vector<std::uint32_t> place_of_;   ///< of these, in the chunk
-  std::vector<sub_group_row> with_pods_;  ///< members that have pods, themselves or below, ascending
+  static constexpr std::size_t few = 16;  ///< most chunks need no memory of their own
+  struct chunk_place {
+    sub_group_row set = no_row;
+    std::uint32_t in_chunk = 0;
+  };
+  boost::container::small_vector<chunk_place, few> places_;       ///< by pod set, then as in the chunk
+  boost::container::small_vector<pod_row, few> pods_;             ///< of these places
+  boost::container::small_vector<sub_group_row, few> with_pods_;  ///< have pods, themselves or below; ascending
 };
 
 }  // namespace kaisched::actions
