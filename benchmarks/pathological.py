@@ -4,7 +4,7 @@
   pathological.py list                        the cases, with their sizes
   pathological.py write CASE SIZE [FILE]      such a cluster as JSON; without a file to the standard output
   pathological.py time [CASE ...]             seconds of processor time of a run over growing sizes
-  pathological.py check [CASE ...]            instructions (callgrind) of a run, and of one of twice the size: at most
+  pathological.py check [CASE ...]            instructions (valgrind) of a run, and of one of twice the size: at most
                                               2.5 times as many
 
 A run is `kaisched run`: reading, checking, one session, the report. Equal arguments give equal bytes.
@@ -177,7 +177,7 @@ def labels(size):
 
 @case(300, "--actions", "allocate")
 def pods_that_share_devices(size):
-    return cluster(node=nodes(max(size // 16, 1), gpus=8), **jobs(size, lambda i: {"request": {"cpu": CPU, "gpu": 100 + i % 400}, "device_count": 1}))
+    return cluster(node=nodes(64, gpus=8), **jobs(size, lambda i: {"request": {"cpu": CPU, "gpu": 100 + i % 400}, "device_count": 1}))
 
 
 @case(300, "--actions", "allocate")
@@ -325,9 +325,9 @@ def count_instructions(binary, name, size):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "cluster.json")
         Path(path).write_text(text_of(name, size))
-        done = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", *command_of(binary, path, name)],
+        done = subprocess.run(["valgrind", "--tool=exp-bbv", "--bb-out-file=/dev/null", "--pc-out-file=/dev/null", *command_of(binary, path, name)],
                               capture_output=True, text=True)
-    found = re.search(r"Collected : (\d+)", done.stderr)
+    found = re.search(r"Total instructions: (\d+)", done.stderr)
     if done.returncode != 0 or not found:
         fail(f"{name} of size {size}: {done.stderr[-1000:]}")
     return int(found.group(1))
