@@ -1,6 +1,7 @@
 // Fair-share division: strict against one unit at a time, compat against results worked out by hand.
 #include <numeric>
 #include <random>
+#include <set>
 
 #include "base/int128.hpp"
 #include "policy/entitlement/divisor_division.hpp"
