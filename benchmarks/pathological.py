@@ -177,7 +177,7 @@ def labels(size):
 
 @case(300, "--actions", "allocate")
 def pods_that_share_devices(size):
-    return cluster(node=nodes(64, gpus=8), **jobs(size, lambda i: {"request": {"cpu": CPU, "gpu": 100 + i % 400}, "device_count": 1}))
+    return cluster(node=nodes(8, gpus=8), **jobs(size, lambda i: {"request": {"cpu": CPU, "gpu": 100 + i % 400}, "device_count": 1}))
 
 
 @case(300, "--actions", "allocate")
@@ -259,11 +259,11 @@ def pools(count, devices):
                              for n in range(count) for d in range(devices)]}
 
 
-@case(120, "--actions", "allocate")
+@case(80, "--actions", "allocate")
 def claims(size):
     """Each pod brings a claim of two devices."""
     made = [claim_of(f"c{i}", 2, 1) for i in range(size)]
-    return cluster(node=nodes(8), **pools(8, 32), resource_claim=[c for claim, _ in made for c in claim],
+    return cluster(node=nodes(4), **pools(4, 16), resource_claim=[c for claim, _ in made for c in claim],
                    claim_request=[r for _, requests in made for r in requests],
                    **jobs(size, lambda i: {"claims": [f"c{i}"]}))
 
