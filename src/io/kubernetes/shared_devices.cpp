@@ -10,6 +10,7 @@
 
 #include <kaisched/quantity.hpp>
 
+#include "base/saturating.hpp"
 #include "io/kubernetes/clock_text.hpp"
 #include "io/kubernetes/hami.hpp"
 #include "io/kubernetes/node_devices.hpp"
@@ -230,10 +231,11 @@ bool shared_devices::is_plain(const std::vector<asked>& all) const {
 std::int64_t least_profile_share(const devices::request& what, std::int64_t memory, std::int64_t slots) {
   constexpr std::int64_t gibibyte = mebibyte * 1024;
   if (what.slices > 0) return std::min(what.slices, slots) * whole_device / slots;
-  const std::int64_t cores = std::min<std::int64_t>(what.cores, 100) * whole_device / 100;
-  if (what.amount == 0 || memory < gibibyte) return cores;
+  const std::int64_t cores = std::clamp<std::int64_t>(what.cores, 0, 100) * whole_device / 100;
+  if (what.amount <= 0 || memory < gibibyte) return cores;
   // Numbers far above those of profiles are mebibytes, the others gibibytes.
-  const std::int64_t gibibytes = what.amount > memory / gibibyte * 2 ? (what.amount + 1023) / 1024 : what.amount;
+  const std::int64_t gibibytes =
+      what.amount > memory / gibibyte * 2 ? what.amount / 1024 + (what.amount % 1024 == 0 ? 0 : 1) : what.amount;
   return std::max(cores, std::min(gibibytes, memory / gibibyte) * whole_device / (memory / gibibyte));
 }
 
@@ -247,7 +249,7 @@ std::int64_t shared_devices::share_of(const asked& one, const known_vendor& vend
   if (rules.memory == devices::memory_rule::profile) return least_profile_share(one.what, vendor.most_memory, slots);
   if (rules.cores == devices::cores_rule::bits) {
     const std::int64_t cores = std::max(std::popcount(static_cast<std::uint64_t>(vendor.most_cores)), 1);
-    return std::min(one.what.cores, cores) * whole_device / cores;
+    return std::clamp<std::int64_t>(one.what.cores, 0, cores) * whole_device / cores;
   }
   if (rules.memory == devices::memory_rule::none || rules.usage != devices::usage_rule::all)
     return whole_device / slots;
@@ -262,14 +264,18 @@ std::int64_t shared_devices::share_of(const asked& one, const known_vendor& vend
 
 /// Milli-GPU. Never more than what a device gives up, so that amounts do not refuse what devices have.
 std::int64_t shared_devices::charge_of(const asked& one) const {
-  return one.what.count * std::clamp<std::int64_t>(share_of(one, *known(one.what.vendor)), 1, whole_device);
+  const std::int64_t share = std::clamp<std::int64_t>(share_of(one, *known(one.what.vendor)), 1, whole_device);
+  return base::saturating_multiply(one.what.count, share);
 }
 
 /// Of the containers that run together, or of one that runs before them if that is more.
 std::int64_t shared_devices::charge_of(const std::vector<asked>& all) const {
   std::int64_t together = 0;
   std::map<std::size_t, std::int64_t> before;
-  for (const asked& one : all) (one.init ? before[one.number] : together) += charge_of(one);
+  for (const asked& one : all) {
+    std::int64_t& sum = one.init ? before[one.number] : together;
+    sum = base::saturating_add(sum, charge_of(one));
+  }
   for (const auto& [number, charge] : before) together = std::max(together, charge);
   return std::min(together, max_amount);
 }
