@@ -73,9 +73,8 @@ class session_view {
   /// What devices of a node are as a whole, by device: bytes of memory, or milli-GPU where the memory is not known.
   /// Empty where devices are not tracked one by one.
   [[nodiscard]] std::span<const std::int64_t> node_devices(node_row n) const;
-  /// What they have free now, and what of them is coming free, claims off; in the same units.
+  /// What they have free now, in the same units.
   [[nodiscard]] std::span<const std::int64_t> node_devices_idle(node_row n) const;
-  [[nodiscard]] std::span<const std::int64_t> node_devices_releasing(node_row n) const;
 
   /// The inside, for the library itself.
   [[nodiscard]] const session_access& access() const { return access_; }

@@ -41,8 +41,6 @@ enum class status : std::int32_t {
 
 /// Short name of a status ("not_found"); "unknown" for a number that is not in the list.
 [[nodiscard]] std::string_view status_name(status code) noexcept;
-/// One-line meaning of a status.
-[[nodiscard]] std::string_view status_text(status code) noexcept;
 
 /// Why a call failed: the code, the object concerned (may be none) and a sentence that names object and field.
 struct error {

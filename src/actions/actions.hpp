@@ -14,18 +14,6 @@
 
 namespace kaisched::actions {
 
-struct action_entry {
-  std::string_view name;
-  action_kind kind;
-  result<void> (*run)(work::core& c);
-  bool asks_groups = false;   ///< for groups that wait: it can be run for one of them
-  bool keeps_bounds = false;  ///< starts nobody beyond limits and quotas of queues, if the policy has `proportion`
-  bool searches = false;      ///< for victims, with steps of `core::search_effort`
-};
-
-/// All actions, in the order in which a scheduler usually runs them.
-[[nodiscard]] std::span<const action_entry> action_list() noexcept;
-
 /// Starts pending pods on free resources, most deserving group first; gangs completely or not at all.
 result<void> allocate(work::core& c);
 /// Moves pods together so that a pending group fits; nobody may lose anything.
@@ -50,24 +38,6 @@ result<void> vacate(work::core& c);
 [[nodiscard]] std::optional<policy::reservation_refusal> vacated_by(const work::core& c, pod_row pod);
 /// Starts groups in queue order up to the first that waits for others to end, and behind it those that do not delay it.
 result<void> backfill(work::core& c);
-
-/// Tiers of plug-ins vote on what starts and who leaves: options `tiers` and `tiers.*`.
-result<void> decide_in_tiers(work::core& c);
-/// What each of these plug-ins says of nodes for a pod that waits.
-struct plugin_points {
-  std::vector<std::string> plugins;         ///< that score nodes, in their order
-  std::vector<std::vector<double>> points;  ///< by plug-in, then by place in `nodes`
-};
-/// `nodes`: those that are compared with each other. `without`: a plug-in that is not asked.
-[[nodiscard]] result<plugin_points> points_in_tiers(const work::core& c, pod_row pod, std::span<const node_row> nodes,
-                                                    std::string_view without);
-
-/// Groups in the cells that their queues own, others on what is idle: options `cells.*`.
-result<void> decide_in_cells(work::core& c);
-/// The heads of all queues take quota, or tell others to leave, in cycles: option `admission.settings`.
-result<void> admit_by_quota(work::core& c);
-/// Queues take turns, one pod each time: option `turns.settings`.
-result<void> take_turns(work::core& c);
 
 /// Plans which devices are divided anew for groups that ask for instances which no node has free.
 result<void> repartition(work::core& c);

@@ -288,25 +288,4 @@ result<void> allocate(core& c) {
 
 result<std::vector<group_row>> allocation_order(core& c) { return allocation(c).order(); }
 
-std::span<const action_entry> action_list() noexcept {
-  static constexpr std::array entries{
-      action_entry{"allocate", action_kind::allocate, allocate, true, true},
-      action_entry{"consolidation", action_kind::consolidation, consolidation, true, true, true},
-      action_entry{"reclaim", action_kind::reclaim, reclaim, true, true, true},
-      action_entry{"preempt", action_kind::preempt, preempt, true, true, true},
-      action_entry{"stalegangeviction", action_kind::stale_gang_eviction, evict_stale_gangs},
-      action_entry{"backfill", action_kind::backfill, backfill, false, true},
-      action_entry{"runtimelimit", action_kind::runtime_limit, limit_runtime},
-      action_entry{"repartition", action_kind::repartition, repartition, true},
-      action_entry{"overlimit", action_kind::over_limit, keep_limits},
-      action_entry{"resize", action_kind::resize, resize, true, true},
-      action_entry{"vacate", action_kind::vacate, vacate},
-      action_entry{"tiers", action_kind::allocate, decide_in_tiers},
-      action_entry{"cells", action_kind::allocate, decide_in_cells},
-      action_entry{"admission", action_kind::allocate, admit_by_quota},
-      action_entry{"turns", action_kind::allocate, take_turns},
-  };
-  return entries;
-}
-
 }  // namespace kaisched::actions

@@ -13,15 +13,4 @@ std::string_view status_name(status code) noexcept {
   return "unknown";
 }
 
-std::string_view status_text(status code) noexcept {
-  switch (code) {
-#define KAISCHED_X(name, upper, number, text) \
-  case status::name:                          \
-    return text;
-    KAISCHED_STATUS_MAP(KAISCHED_X)
-#undef KAISCHED_X
-  }
-  return "not a status of this library";
-}
-
 }  // namespace kaisched

@@ -16,7 +16,7 @@
 #include "base/text.hpp"
 #include "cli/imports.hpp"
 #include "io/kubernetes/quantity.hpp"
-#include "policy/tiers/catalog.hpp"
+#include "schedulers/volcano/rules/catalog.hpp"
 
 namespace kaisched::cli {
 
@@ -130,7 +130,7 @@ class volcano_import {
  private:
   void actions(json_value told) {
     for (const std::string& name : base::split_names(scalar_text(told))) {
-      if (holds(policy::tiers::action_names(), name)) {
+      if (holds(volcano::action_names(), name)) {
         actions_.push_back(name);
       } else {
         made_.leave_out(told, fmt::format("there is no action {}", name));
@@ -153,7 +153,7 @@ class volcano_import {
     json_value kept = plugin;
     const json_value* const named = find_member(plugin, "name", kept);
     const std::string name = named == nullptr ? "" : scalar_text(*named);
-    if (!holds(policy::tiers::plugin_names(), name)) {
+    if (!holds(volcano::plugin_names(), name)) {
       made_.leave_out(plugin, instead_of_plugin(name));
       return {};
     }
@@ -170,7 +170,7 @@ class volcano_import {
 
   void add_switch(const std::string& plugin, json_value told) {
     const std::string point = point_of_switch(told.key());
-    if (!holds(policy::tiers::point_names(), point) || !told.is(json_kind::boolean)) {
+    if (!holds(volcano::point_names(), point) || !told.is(json_kind::boolean)) {
       made_.leave_out(told, fmt::format("nothing is asked of {} there", plugin));
       return;
     }

@@ -7,6 +7,7 @@
 #include "actions/actions.hpp"
 #include "engine/replay.hpp"
 #include "engine/session_impl.hpp"
+#include "schedulers/schedulers.hpp"
 
 namespace kaisched::engine_detail {
 
@@ -31,7 +32,7 @@ result<void> add_tier_scores(const core& c, pod_row pod, std::string_view withou
       rows.push_back(to.nodes[i].node);
     }
     count[now ? 0 : 1] = rows.size();
-    result<actions::plugin_points> said = actions::points_in_tiers(c, pod, rows, without);
+    result<volcano::plugin_points> said = volcano::points_of_nodes(c, pod, rows, without);
     if (!said) return said.failure();
     if (now) {
       to.parts = std::move(said->plugins);

@@ -7,11 +7,12 @@
 #include "actions/nominations.hpp"
 #include "base/nearest.hpp"
 #include "base/text.hpp"
+#include "engine/action_list.hpp"
 #include "engine/session_impl.hpp"
-#include "policy/admission/settings.hpp"
 #include "policy/parts.hpp"
-#include "policy/tiers/catalog.hpp"
-#include "policy/turns/settings.hpp"
+#include "schedulers/kueue/rules/settings.hpp"
+#include "schedulers/volcano/rules/catalog.hpp"
+#include "schedulers/yunikorn/rules/settings.hpp"
 
 namespace kaisched {
 
@@ -76,15 +77,15 @@ struct engine::impl : ingredients {
       all->parts.emplace_back(name, factory);
     }
     std::vector<std::string_view> actions;
-    for (const actions::action_entry& entry : actions::action_list()) actions.push_back(entry.name);
+    for (const engine_detail::action_entry& entry : engine_detail::action_list()) actions.push_back(entry.name);
     for (const std::string& name : options.actions) {
       if (std::find(actions.begin(), actions.end(), name) == actions.end())
         return unknown_name("action", name, actions);
     }
-    const auto tiered = policy::tiers::make_tier_setup({options.tiers, options.tier_settings, options.tier_actions});
+    const auto tiered = volcano::make_tier_setup({options.tiers, options.tier_settings, options.tier_actions});
     if (!tiered) return tiered.failure();
-    if (const auto good = admission::make_admission_setup(options.admission_settings); !good) return good.failure();
-    if (const auto turns = policy::turns::make_turn_plan(options.turn_settings); !turns) return turns.failure();
+    if (const auto good = kueue::make_admission_setup(options.admission_settings); !good) return good.failure();
+    if (const auto turns = yunikorn::make_turn_plan(options.turn_settings); !turns) return turns.failure();
     const auto is_tiers = [](const std::string& action) { return action == "tiers"; };
     all->keeps_gangs = tiered->keeps_gangs || std::ranges::none_of(options.actions, is_tiers);
     return std::shared_ptr<const work::policy_setup>(std::move(all));

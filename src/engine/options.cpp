@@ -11,8 +11,8 @@
 #include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "model/vendor_devices.hpp"
-#include "policy/cells/ownership.hpp"
 #include "policy/placement/expected_pods.hpp"
+#include "schedulers/hived/rules/ownership.hpp"
 
 namespace kaisched {
 
@@ -593,7 +593,7 @@ result<void> policy_options::set(std::string_view name, std::string_view value) 
   } else if (name == "cells.owned") {
     std::vector<std::string> owned = base::split_names(value);
     for (const std::string& one : owned) {
-      if (const auto good = policy::cells::parse_ownership(one); !good) return good.failure();
+      if (const auto good = hived::parse_ownership(one); !good) return good.failure();
     }
     owned_cells = std::move(owned);
   } else if (const auto names = member_of(name_lists, name); names != nullptr) {

@@ -11,6 +11,7 @@
 #include "base/nearest.hpp"
 #include "base/saturating.hpp"
 #include "base/text.hpp"
+#include "engine/action_list.hpp"
 #include "engine/levers.hpp"
 #include "engine/scaling_parts.hpp"
 #include "model/dependencies.hpp"
@@ -170,7 +171,7 @@ result<session> decide_places(const engine& with, const snapshot& over, std::int
   std::vector<std::string> actions;
   bool in_cycles = false;  // an action that may serve the first of a queue only, and the next one the next time
   for (const std::string& name : with.options().actions) {
-    for (const actions::action_entry& entry : actions::action_list()) {
+    for (const engine_detail::action_entry& entry : engine_detail::action_list()) {
       const bool places = entry.kind == action_kind::allocate || entry.kind == action_kind::backfill;
       if (entry.name != name || !places) continue;
       actions.push_back(name);

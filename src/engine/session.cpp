@@ -8,6 +8,7 @@
 #include "actions/actions.hpp"
 #include "actions/nominations.hpp"
 #include "base/nearest.hpp"
+#include "engine/action_list.hpp"
 #include "engine/session_impl.hpp"
 
 namespace kaisched {
@@ -51,7 +52,7 @@ std::int64_t searches_after(const work::core& c, std::string_view action) {
   const auto here = std::find(all.begin(), all.end(), action);
   if (here == all.end()) return 0;
   return std::count_if(here + 1, all.end(), [](const std::string& later) {
-    return std::ranges::any_of(actions::action_list(), [&](const actions::action_entry& entry) {
+    return std::ranges::any_of(engine_detail::action_list(), [&](const engine_detail::action_entry& entry) {
       return entry.searches && entry.name == later;
     });
   });
@@ -64,7 +65,7 @@ result<void> session::run_for(std::string_view action, group_row group) {
   work::core& c = *impl_->core;
   if (!c.log.empty()) return error{status::state, "the statement is open: commit or roll back before an action", {}};
   std::vector<std::string_view> names;
-  for (const actions::action_entry& entry : actions::action_list()) {
+  for (const engine_detail::action_entry& entry : engine_detail::action_list()) {
     names.push_back(entry.name);
     if (entry.name != action) continue;
     if (group != no_row && !entry.asks_groups)

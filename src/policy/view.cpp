@@ -50,9 +50,6 @@ std::span<const std::int64_t> session_view::node_devices(node_row n) const {
 std::span<const std::int64_t> session_view::node_devices_idle(node_row n) const {
   return of_devices(access_, *access_.live->device_free, n);
 }
-std::span<const std::int64_t> session_view::node_devices_releasing(node_row n) const {
-  return of_devices(access_, *access_.live->device_releasing, n);
-}
 bool session_view::node_ready(node_row n) const { return (*state_of(access_).nodes)[n]->ready; }
 bool session_view::node_unschedulable(node_row n) const { return (*state_of(access_).nodes)[n]->unschedulable; }
 

@@ -16,7 +16,7 @@
 namespace kaisched::conformance::kueue {
 
 using nlohmann::json;
-namespace adm = kaisched::admission;
+namespace adm = kaisched::kueue;
 
 namespace {
 

@@ -12,9 +12,9 @@
 #include "conformance/kueue_calls.hpp"
 #include "conformance/kueue_objects.hpp"
 #include "conformance/kueue_place_book.hpp"
-#include "policy/admission/cycle.hpp"
-#include "policy/admission/local_usage.hpp"
-#include "policy/admission/scan_memory.hpp"
+#include "schedulers/kueue/rules/cycle.hpp"
+#include "conformance/rules/local_usage.hpp"
+#include "schedulers/kueue/rules/scan_memory.hpp"
 
 namespace kaisched::conformance::kueue {
 
@@ -27,13 +27,13 @@ struct waiting {
 /// What queues remember from one cycle to the next.
 struct cycle_memory {
   std::int64_t cycle = 0;
-  std::map<std::string, admission::scan_memory> scans;        ///< by workload
-  std::map<std::string, std::int64_t> generations;            ///< by queue: how often more has become free
-  std::map<std::string, std::set<std::string>> parked;        ///< by queue
-  std::map<std::string, waiting> waits;                       ///< by workload
-  std::map<std::string, std::string> preemptors;              ///< by queue: the workload that waits for victims
-  bool by_local_usage = false;                                ///< queues that ask for it order by past usage
-  std::map<std::string, admission::usage_history> histories;  ///< by local queue
+  std::map<std::string, kaisched::kueue::scan_memory> scans;        ///< by workload
+  std::map<std::string, std::int64_t> generations;                  ///< by queue: how often more has become free
+  std::map<std::string, std::set<std::string>> parked;              ///< by queue
+  std::map<std::string, waiting> waits;                             ///< by workload
+  std::map<std::string, std::string> preemptors;                    ///< by queue: the workload that waits for victims
+  bool by_local_usage = false;                                      ///< queues that ask for it order by past usage
+  std::map<std::string, kaisched::kueue::usage_history> histories;  ///< by local queue
   double entry_share = 0;  ///< of what a workload asks for, that counts as soon as it has it
 };
 
@@ -74,26 +74,27 @@ class cycle_replay {
   void add_second_passes();
   void add_heads();
   void add_head(const queue_object& queue, const std::string& key);
-  [[nodiscard]] admission::cycle_rules rules();
-  void recall_scan(const queue_object& queue, admission::cycle_head& head);
-  [[nodiscard]] admission::scan_memory scan_now(const queue_object& queue, const nlohmann::json& workload) const;
+  [[nodiscard]] kaisched::kueue::cycle_rules rules();
+  void recall_scan(const queue_object& queue, kaisched::kueue::cycle_head& head);
+  [[nodiscard]] kaisched::kueue::scan_memory scan_now(const queue_object& queue, const nlohmann::json& workload) const;
   [[nodiscard]] bool refuse(const queue_object& queue, const std::string& key);
 
   void put_back(const queue_object& queue, const std::string& key, comeback how, waiting why,
                 bool flavors_left = false);
-  void tell(const queue_object& queue, std::size_t number, const admission::head_result& result);
-  void remember(const queue_object& queue, const std::string& key, const admission::head_result& result);
-  [[nodiscard]] std::string message_of(std::size_t number, const admission::flavor_assignment& assignment) const;
-  [[nodiscard]] std::string considered(std::size_t number, const admission::flavor_assignment& assignment) const;
+  void tell(const queue_object& queue, std::size_t number, const kaisched::kueue::head_result& result);
+  void remember(const queue_object& queue, const std::string& key, const kaisched::kueue::head_result& result);
+  [[nodiscard]] std::string message_of(std::size_t number, const kaisched::kueue::flavor_assignment& assignment) const;
+  [[nodiscard]] std::string considered(std::size_t number, const kaisched::kueue::flavor_assignment& assignment) const;
   [[nodiscard]] std::string reserved_message(const queue_object& queue, std::size_t number,
-                                             const admission::flavor_assignment& assignment) const;
+                                             const kaisched::kueue::flavor_assignment& assignment) const;
   [[nodiscard]] nlohmann::json admission_of(const queue_object& queue, std::size_t number,
-                                            const admission::head_result& result) const;
-  void admit(const queue_object& queue, std::size_t number, const admission::head_result& result);
+                                            const kaisched::kueue::head_result& result) const;
+  void admit(const queue_object& queue, std::size_t number, const kaisched::kueue::head_result& result);
   void fail_to_admit(const queue_object& queue, const std::string& key);
-  void evict(const admission::quota_victim& victim, const std::string& preemptor);
-  void move(const queue_object& queue, std::size_t number, const admission::head_result& result);
-  void evict_without_replacement(const queue_object& queue, std::size_t number, const admission::head_result& result);
+  void evict(const kaisched::kueue::quota_victim& victim, const std::string& preemptor);
+  void move(const queue_object& queue, std::size_t number, const kaisched::kueue::head_result& result);
+  void evict_without_replacement(const queue_object& queue, std::size_t number,
+                                 const kaisched::kueue::head_result& result);
   void add_event(const std::string& key, const std::string& reason, const std::string& message);
 
   void compare_events(differences& found, const nlohmann::json& expected) const;
@@ -105,8 +106,8 @@ class cycle_replay {
   recorded_places places_;
   std::string api_error_;  ///< with which all changes of status fail; empty for none
   std::map<std::string, cycle_workload> workloads_;
-  std::vector<admission::cycle_queue> queues_;
-  std::vector<admission::cycle_head> heads_;
+  std::vector<kaisched::kueue::cycle_queue> queues_;
+  std::vector<kaisched::kueue::cycle_head> heads_;
   std::vector<demand_texts> texts_;  ///< by head
   std::map<std::string, std::set<std::string>> active_;
   std::map<std::string, std::set<std::string>> parked_;

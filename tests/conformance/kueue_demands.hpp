@@ -18,7 +18,7 @@ using flavor_check =
 [[nodiscard]] demand_texts demands_of(const cluster& all, const queue_object& queue, const nlohmann::json& workload,
                                       const nlohmann::json& input, const flavor_check& check = {});
 /// The rules of the queue; no oracle yet. Refers to the cluster and the queue.
-[[nodiscard]] admission::flavor_search search_of(const cluster& all, const queue_object& queue,
-                                                 const nlohmann::json& input, bool fair);
+[[nodiscard]] kaisched::kueue::flavor_search search_of(const cluster& all, const queue_object& queue,
+                                                       const nlohmann::json& input, bool fair);
 
 }  // namespace kaisched::conformance::kueue

@@ -11,9 +11,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "policy/admission/flavor_assignment.hpp"
-#include "policy/admission/quota_victims.hpp"
-#include "policy/admission/running.hpp"
+#include "schedulers/kueue/rules/flavor_assignment.hpp"
+#include "schedulers/kueue/rules/quota_victims.hpp"
+#include "schedulers/kueue/rules/running.hpp"
 
 namespace kaisched::conformance::kueue {
 
@@ -27,10 +27,10 @@ inline constexpr std::int64_t no_time = INT64_MIN / 2;
 /// A quantity in milli-cores for cpu and in units for the rest; saturates.
 [[nodiscard]] std::int64_t quantity(std::string_view resource, const nlohmann::json& text);
 /// The same for limits: what does not fit is without limit.
-[[nodiscard]] admission::amount limit(std::string_view resource, const nlohmann::json& text);
+[[nodiscard]] kaisched::kueue::amount limit(std::string_view resource, const nlohmann::json& text);
 /// How Kubernetes writes an amount.
 [[nodiscard]] std::string quantity_text(std::string_view resource, std::int64_t value);
-[[nodiscard]] std::string amount_text(std::string_view resource, admission::amount value);
+[[nodiscard]] std::string amount_text(std::string_view resource, kaisched::kueue::amount value);
 
 using requests = std::map<std::string, std::int64_t>;
 /// What one pod of a template asks for.
@@ -45,10 +45,10 @@ struct name_list {
 
 struct queue_object {
   std::string name;
-  admission::node_id node = admission::no_node;
-  std::vector<admission::flavor_group> groups;
-  admission::fungibility rules;
-  admission::preemption_rules preemption;
+  kaisched::kueue::node_id node = kaisched::kueue::no_node;
+  std::vector<kaisched::kueue::flavor_group> groups;
+  kaisched::kueue::fungibility rules;
+  kaisched::kueue::preemption_rules preemption;
   bool reclaim_is_never = false;  ///< said so; a rule left out forbids reclaiming, but does not say "never"
   bool strict_order = false;
   nlohmann::json object;
@@ -58,22 +58,22 @@ struct queue_object {
 struct cluster {
   name_list flavors;
   name_list resources;
-  admission::quota_state state{admission::quota_tree({}), {}, {}, nullptr};
+  kaisched::kueue::quota_state state{kaisched::kueue::quota_tree({}), {}, {}, nullptr};
   std::vector<queue_object> queues;  ///< by name
-  std::map<std::string, admission::node_id> cohorts;
+  std::map<std::string, kaisched::kueue::node_id> cohorts;
   std::map<std::string, nlohmann::json> flavor_objects;
   std::vector<std::uint32_t> resource_order;  ///< in which Kueue looks at resources: by a hash of their names
 
   [[nodiscard]] const queue_object* queue(const std::string& name) const;
-  [[nodiscard]] const queue_object& queue_at(admission::node_id node) const;
-  [[nodiscard]] admission::cell_id cell(const std::string& flavor, const std::string& resource) const;
+  [[nodiscard]] const queue_object& queue_at(kaisched::kueue::node_id node) const;
+  [[nodiscard]] kaisched::kueue::cell_id cell(const std::string& flavor, const std::string& resource) const;
   /// "flavor/resource"
-  [[nodiscard]] admission::cell_id cell(const std::string& key) const;
-  [[nodiscard]] std::string cell_text(admission::cell_id cell) const;
-  [[nodiscard]] admission::cell_amounts amounts(const nlohmann::json& by_key) const;
-  [[nodiscard]] nlohmann::json amounts_record(const admission::cell_amounts& amounts) const;
+  [[nodiscard]] kaisched::kueue::cell_id cell(const std::string& key) const;
+  [[nodiscard]] std::string cell_text(kaisched::kueue::cell_id cell) const;
+  [[nodiscard]] kaisched::kueue::cell_amounts amounts(const nlohmann::json& by_key) const;
+  [[nodiscard]] nlohmann::json amounts_record(const kaisched::kueue::cell_amounts& amounts) const;
   /// "/", then the names from the top cohort down to the queue, with "/" between them
-  [[nodiscard]] std::string path(admission::node_id queue) const;
+  [[nodiscard]] std::string path(kaisched::kueue::node_id queue) const;
 };
 
 /// Reads cluster queues, cohorts and flavors wherever a case has them.
@@ -89,8 +89,8 @@ struct cluster {
 [[nodiscard]] std::int64_t count_after_reclaim(const nlohmann::json& workload, const nlohmann::json& pod_set,
                                                const nlohmann::json& input);
 /// A workload that holds quota, by its admission.
-[[nodiscard]] admission::running_workload running_of(const cluster& all, const nlohmann::json& workload,
-                                                     const nlohmann::json& input);
+[[nodiscard]] kaisched::kueue::running_workload running_of(const cluster& all, const nlohmann::json& workload,
+                                                           const nlohmann::json& input);
 
 /// Text of a reason why pods cannot run on a flavor (no topology), or none.
 [[nodiscard]] std::optional<std::string> flavor_mismatch(const nlohmann::json& flavor, const std::string& name,
@@ -107,18 +107,19 @@ struct cluster {
 
 /// What the flavors of a workload are looked for with; mismatches are numbers of texts.
 struct demand_texts {
-  std::vector<admission::pod_set_demand> demands;
+  std::vector<kaisched::kueue::pod_set_demand> demands;
   std::vector<std::string> texts;
 };
-[[nodiscard]] std::string obstacle_text(const cluster& all, const demand_texts& texts, const admission::obstacle& one);
+[[nodiscard]] std::string obstacle_text(const cluster& all, const demand_texts& texts,
+                                        const kaisched::kueue::obstacle& one);
 /// Reasons sorted and joined.
 [[nodiscard]] std::string joined_obstacles(const cluster& all, const demand_texts& texts,
-                                           const std::vector<admission::obstacle>& obstacles,
+                                           const std::vector<kaisched::kueue::obstacle>& obstacles,
                                            std::vector<std::string> more = {});
 
-[[nodiscard]] std::string_view reason_text(admission::victim_reason why);
-[[nodiscard]] std::string_view mode_text(admission::assignment_mode mode);
-[[nodiscard]] std::string_view forecast_text(admission::fit_mode mode);
-[[nodiscard]] std::string_view no_fit_text(admission::no_fit_class why);
+[[nodiscard]] std::string_view reason_text(kaisched::kueue::victim_reason why);
+[[nodiscard]] std::string_view mode_text(kaisched::kueue::assignment_mode mode);
+[[nodiscard]] std::string_view forecast_text(kaisched::kueue::fit_mode mode);
+[[nodiscard]] std::string_view no_fit_text(kaisched::kueue::no_fit_class why);
 
 }  // namespace kaisched::conformance::kueue

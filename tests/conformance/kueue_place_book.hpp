@@ -12,11 +12,11 @@
 
 #include "conformance/kueue_objects.hpp"
 #include "conformance/kueue_places.hpp"
-#include "policy/admission/cycle.hpp"
+#include "schedulers/kueue/rules/cycle.hpp"
 
 namespace kaisched::conformance::kueue {
 
-class recorded_places final : public admission::place_book {
+class recorded_places final : public kaisched::kueue::place_book {
  public:
   recorded_places(const cluster& all, const nlohmann::json& input);
 
@@ -31,22 +31,22 @@ class recorded_places final : public admission::place_book {
                                                     const nlohmann::json& pod_set) const;
   [[nodiscard]] const std::string& reason(std::size_t number) const { return reasons_[number]; }
   /// Whether the places of a pod set are left to a later pass or to another cluster.
-  [[nodiscard]] bool come_later(std::size_t head, const admission::flavor_assignment& assignment,
+  [[nodiscard]] bool come_later(std::size_t head, const kaisched::kueue::flavor_assignment& assignment,
                                 std::size_t pod_set) const;
 
   void removed(std::size_t workload) override { change(running_[workload], false); }
   void restored(std::size_t workload) override { change(running_[workload], true); }
-  answer look(std::size_t head, const admission::flavor_assignment& assignment, bool as_if_empty) override;
-  bool has_room(std::size_t head, const admission::flavor_assignment& assignment,
-                const admission::set_places& places) override;
-  void add(std::size_t head, const admission::flavor_assignment& assignment,
-           const admission::set_places& places) override;
+  answer look(std::size_t head, const kaisched::kueue::flavor_assignment& assignment, bool as_if_empty) override;
+  bool has_room(std::size_t head, const kaisched::kueue::flavor_assignment& assignment,
+                const kaisched::kueue::set_places& places) override;
+  void add(std::size_t head, const kaisched::kueue::flavor_assignment& assignment,
+           const kaisched::kueue::set_places& places) override;
 
  private:
   struct usage {
     std::string flavor;
-    admission::domain_assignment places;
-    admission::resource_vector per_pod;
+    kaisched::kueue::domain_assignment places;
+    kaisched::kueue::resource_vector per_pod;
   };
   struct head {
     const queue_object* queue = nullptr;
@@ -55,10 +55,11 @@ class recorded_places final : public admission::place_book {
   void change(const std::vector<usage>& list, bool add);
   [[nodiscard]] bool asks(const head& of, const nlohmann::json& pod_set, std::int64_t count) const;
   /// Places that the pod set holds, if all of them are still there.
-  [[nodiscard]] std::optional<admission::domain_assignment> kept(const head& of, const nlohmann::json& pod_set) const;
-  [[nodiscard]] std::vector<usage> usages_of(std::size_t head, const admission::flavor_assignment& assignment,
-                                             const admission::set_places& places) const;
-  [[nodiscard]] std::string flavor_of(const admission::pod_set_assignment& set) const;
+  [[nodiscard]] std::optional<kaisched::kueue::domain_assignment> kept(const head& of,
+                                                                       const nlohmann::json& pod_set) const;
+  [[nodiscard]] std::vector<usage> usages_of(std::size_t head, const kaisched::kueue::flavor_assignment& assignment,
+                                             const kaisched::kueue::set_places& places) const;
+  [[nodiscard]] std::string flavor_of(const kaisched::kueue::pod_set_assignment& set) const;
 
   const cluster& all_;
   const nlohmann::json& input_;

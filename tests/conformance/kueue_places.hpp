@@ -8,14 +8,14 @@
 #include <nlohmann/json.hpp>
 
 #include "conformance/kueue_objects.hpp"
-#include "policy/admission/domain_ledger.hpp"
+#include "schedulers/kueue/rules/domain_ledger.hpp"
 
 namespace kaisched::conformance::kueue {
 
 /// Domains with the nodes behind their leaves.
 struct node_domains {
   std::string topology = "default";
-  admission::domain_ledger ledger;
+  kaisched::kueue::domain_ledger ledger;
   std::vector<nlohmann::json> nodes;  ///< by leaf; null where leaves are no hosts
 };
 
@@ -24,7 +24,7 @@ struct node_domains {
                                         const nlohmann::json& nodes, const nlohmann::json& node_labels,
                                         const nlohmann::json& pods);
 
-[[nodiscard]] admission::resource_vector vector_of(const name_list& resources, const requests& amounts);
+[[nodiscard]] kaisched::kueue::resource_vector vector_of(const name_list& resources, const requests& amounts);
 
 /// Texts of exclusions, by number.
 struct exclusion_texts {
@@ -35,16 +35,16 @@ struct exclusion_texts {
 /// Fills in what of the request comes from the template of the pods.
 void read_pod_rules(const node_domains& domains, const nlohmann::json& pod_spec,
                     const std::vector<nlohmann::json>& more_tolerations, bool by_affinity, exclusion_texts& texts,
-                    admission::place_request& request);
+                    kaisched::kueue::place_request& request);
 /// Fills in levels and slices.
-void read_topology_request(const nlohmann::json& topology_request, admission::place_request& request);
+void read_topology_request(const nlohmann::json& topology_request, kaisched::kueue::place_request& request);
 
 [[nodiscard]] std::string failure_text(const node_domains& domains, const name_list& resources,
-                                       const exclusion_texts& texts, const admission::place_failure& failure);
+                                       const exclusion_texts& texts, const kaisched::kueue::place_failure& failure);
 
 /// The compressed form of an API object.
-[[nodiscard]] admission::domain_assignment read_assignment(const nlohmann::json& record);
-[[nodiscard]] nlohmann::json assignment_record(const admission::domain_assignment& made);
-[[nodiscard]] admission::place_rules place_rules_of(const name_list& resources, const nlohmann::json& input);
+[[nodiscard]] kaisched::kueue::domain_assignment read_assignment(const nlohmann::json& record);
+[[nodiscard]] nlohmann::json assignment_record(const kaisched::kueue::domain_assignment& made);
+[[nodiscard]] kaisched::kueue::place_rules place_rules_of(const name_list& resources, const nlohmann::json& input);
 
 }  // namespace kaisched::conformance::kueue

@@ -10,12 +10,12 @@
 #include "conformance/kueue_calls.hpp"
 #include "conformance/kueue_objects.hpp"
 #include "conformance/unsupported.hpp"
-#include "policy/admission/entry_order.hpp"
+#include "schedulers/kueue/rules/entry_order.hpp"
 
 namespace kaisched::conformance::kueue {
 
 using nlohmann::json;
-namespace adm = kaisched::admission;
+namespace adm = kaisched::kueue;
 
 namespace {
 

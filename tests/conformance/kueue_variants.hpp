@@ -13,8 +13,8 @@ namespace kaisched::conformance::kueue {
 /// A workload that others stand for; it is in no queue itself.
 [[nodiscard]] bool is_variant_parent(const nlohmann::json& workload, const nlohmann::json& input);
 /// Its job and the rank of its flavor in the first group of the queue.
-[[nodiscard]] admission::variant variant_in(const cluster& all, const queue_object& queue,
-                                            const nlohmann::json& workload, const nlohmann::json& input);
+[[nodiscard]] kaisched::kueue::variant variant_in(const cluster& all, const queue_object& queue,
+                                                  const nlohmann::json& workload, const nlohmann::json& input);
 [[nodiscard]] std::optional<std::size_t> last_rank_of(const cluster& all, const queue_object& queue,
                                                       const nlohmann::json& input);
 /// By flavor, 1 for those that an annotation allows; empty for all.

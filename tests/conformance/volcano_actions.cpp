@@ -7,24 +7,24 @@
 #include <utility>
 #include <vector>
 
-#include "actions/tiers/tiered_actions.hpp"
 #include "conformance/json_values.hpp"
 #include "conformance/report.hpp"
 #include "conformance/unsupported.hpp"
 #include "conformance/volcano_pods.hpp"
 #include "conformance/volcano_state.hpp"
+#include "schedulers/volcano/cycle/actions.hpp"
 
 namespace kaisched::conformance {
 
 namespace {
 
+using kaisched::volcano::decisions;
+using kaisched::volcano::deed;
+using kaisched::volcano::no_row;
+using kaisched::volcano::row;
+using kaisched::volcano::session;
+using kaisched::volcano::task_status;
 using nlohmann::json;
-using policy::tiers::decisions;
-using policy::tiers::deed;
-using policy::tiers::no_row;
-using policy::tiers::row;
-using policy::tiers::session;
-using policy::tiers::task_status;
 
 const json& arguments_of(const json& one, const std::string& action) {
   for (const json& record : items(one, "configurations")) {
@@ -33,8 +33,8 @@ const json& arguments_of(const json& one, const std::string& action) {
   return member(json(), "");
 }
 
-actions::tiers::preemption_settings preemption_of(const json& arguments) {
-  actions::tiers::preemption_settings settings;
+kaisched::volcano::preemption_settings preemption_of(const json& arguments) {
+  kaisched::volcano::preemption_settings settings;
   settings.by_trials = value_or(arguments, "enableTopologyAwarePreemption", false);
   settings.percent_of_nodes = value_or<std::int64_t>(arguments, "minCandidateNodesPercentage", 10);
   settings.fewest_nodes = value_or<std::int64_t>(arguments, "minCandidateNodesAbsolute", 1);
@@ -45,15 +45,15 @@ actions::tiers::preemption_settings preemption_of(const json& arguments) {
 void play(const json& one, const std::string& action, session& of, decisions& made) {
   const auto add = [&](const decisions& more) { made.insert(made.end(), more.begin(), more.end()); };
   if (action == "enqueue") {
-    actions::tiers::enqueue(of);
+    kaisched::volcano::enqueue(of);
   } else if (action == "allocate") {
-    add(actions::tiers::allocate(of));
+    add(kaisched::volcano::allocate(of));
   } else if (action == "reclaim") {
-    add(actions::tiers::reclaim(of));
+    add(kaisched::volcano::reclaim(of));
   } else if (action == "backfill") {
-    add(actions::tiers::backfill(of));
+    add(kaisched::volcano::backfill(of));
   } else if (action == "preempt") {
-    add(actions::tiers::preempt(of, preemption_of(arguments_of(one, action))));
+    add(kaisched::volcano::preempt(of, preemption_of(arguments_of(one, action))));
   } else {
     throw unsupported("action " + action);
   }
@@ -71,7 +71,7 @@ json outcome_of(const json& recorded, const session& of, const decisions& made) 
     const json& about = member(pod, "metadata");
     if (waits_for_volume(recorded, pod)) waits.insert(text_or_empty(about, "namespace") + "/" + name_of(about));
   }
-  for (const policy::tiers::operation& one : made) {
+  for (const kaisched::volcano::operation& one : made) {
     const std::string& task = cluster.tasks[one.task].name;
     if (one.what == deed::allocate && !waits.contains(task)) found["binds"][task] = cluster.nodes[one.node].name;
     if (one.what == deed::evict) found["evicts"].push_back(task);
@@ -82,7 +82,7 @@ json outcome_of(const json& recorded, const session& of, const decisions& made) 
   }
   // The recordings were made without what plug-ins say at the end.
   for (const auto& job : cluster.jobs) {
-    found["pod_group_phase"][job.name] = volcano_name(policy::tiers::phase_after(cluster, job, false));
+    found["pod_group_phase"][job.name] = volcano_name(kaisched::volcano::phase_after(cluster, job, false));
   }
   return found;
 }

@@ -19,16 +19,16 @@
 #include "conformance/volcano_state.hpp"
 #include "io/kubernetes/clock_text.hpp"
 #include "policy/gang/readiness.hpp"
-#include "policy/tiers/state.hpp"
+#include "schedulers/volcano/rules/state.hpp"
 
 namespace kaisched::conformance {
 
 namespace {
 
+using kaisched::volcano::cluster_state;
+using kaisched::volcano::task_status;
 using nlohmann::json;
 using policy::resource_list;
-using policy::tiers::cluster_state;
-using policy::tiers::task_status;
 
 task_status status_of_pod(const json& pod) {
   const std::string phase = text_or_empty(member(pod, "status"), "phase");
@@ -59,7 +59,7 @@ cluster_state tasks_of(const json& pods) {
   cluster_state made;
   made.jobs.emplace_back();
   for (const json& pod : pods) {
-    policy::tiers::task_state& task = made.tasks.emplace_back();
+    kaisched::volcano::task_state& task = made.tasks.emplace_back();
     task.name = name_of_pod(pod);
     task.uid = text_or_empty(member(pod, "metadata"), "uid");
     task.request = request_of_pod(pod);
@@ -74,11 +74,11 @@ cluster_state tasks_of(const json& pods) {
 /// All pods on one node.
 cluster_state node_with(const json& node, const json& pods) {
   cluster_state made = tasks_of(pods);
-  policy::tiers::node_state& there = made.nodes.emplace_back();
+  kaisched::volcano::node_state& there = made.nodes.emplace_back();
   there.name = name_of(member(node, "metadata"));
   there.allocatable = volcano_quantities(items(member(node, "status"), "allocatable"));
   there.idle = there.allocatable;
-  for (policy::tiers::row task = 0; task < made.tasks.size(); ++task) {
+  for (kaisched::volcano::row task = 0; task < made.tasks.size(); ++task) {
     made.tasks[task].node = 0;
     made.charge(task);
   }
@@ -86,7 +86,7 @@ cluster_state node_with(const json& node, const json& pods) {
 }
 
 volcano_difference compare_node(const json& expected, const cluster_state& found) {
-  const policy::tiers::node_state& node = found.nodes.front();
+  const kaisched::volcano::node_state& node = found.nodes.front();
   const std::array amounts{std::pair{"allocatable", &node.allocatable}, std::pair{"idle", &node.idle},
                            std::pair{"used", &node.used}, std::pair{"releasing", &node.releasing},
                            std::pair{"pipelined", &node.pipelined}};
@@ -106,8 +106,8 @@ volcano_difference check_node(const json& one) {
   if (value_or(one.at("expected"), "failure", false)) throw unsupported("pods that a node does not take");
   cluster_state found = node_with(input.at("node"), items(input, "pods"));
   for (const json& pod : items(input, "rm_pods")) {
-    const auto gone = std::ranges::find(found.tasks, name_of_pod(pod), &policy::tiers::task_state::name);
-    if (gone != found.tasks.end()) found.discharge(static_cast<policy::tiers::row>(gone - found.tasks.begin()));
+    const auto gone = std::ranges::find(found.tasks, name_of_pod(pod), &kaisched::volcano::task_state::name);
+    if (gone != found.tasks.end()) found.discharge(static_cast<kaisched::volcano::row>(gone - found.tasks.begin()));
   }
   return compare_node(one.at("expected").at("result"), found);
 }
@@ -134,12 +134,12 @@ volcano_difference check_job(const json& one) {
   }
   const cluster_state found = tasks_of(left);
   const json& wanted = one.at("expected").at("result");
-  const policy::tiers::job_state& job = found.jobs.front();
+  const kaisched::volcano::job_state& job = found.jobs.front();
   if (volcano_difference why = compare_resources(member(wanted, "allocated"), allocated_of(found, job)))
     return "allocated: " + *why;
   resource_list asked;
   std::map<std::string, std::vector<std::string>> by_status;
-  for (const policy::tiers::task_state& task : found.tasks) {
+  for (const kaisched::volcano::task_state& task : found.tasks) {
     asked.add(task.request);
     by_status[status_bits.at(static_cast<std::size_t>(task.status))].push_back(task.uid);
   }
@@ -157,10 +157,10 @@ volcano_difference check_job(const json& one) {
 volcano_difference check_leaving(const json& one) {
   const json& input = volcano_input(one);
   cluster_state cluster;
-  policy::tiers::job_state& job = cluster.jobs.emplace_back();
+  kaisched::volcano::job_state& job = cluster.jobs.emplace_back();
   job.min_available = value_or<std::int64_t>(input, "min", 0);
   for (const json& record : items(input, "tasks")) {
-    policy::tiers::task_state& task = cluster.tasks.emplace_back();
+    kaisched::volcano::task_state& task = cluster.tasks.emplace_back();
     task.status = volcano_task_status(text_or_empty(record, "status"));
     if (!text_or_empty(record, "node_name").empty()) task.node = 0;
     job.tasks.push_back(cluster.tasks.size() - 1);

@@ -12,7 +12,7 @@
 #include "conformance/unsupported.hpp"
 #include "conformance/volcano_records.hpp"
 #include "policy/gang/readiness.hpp"
-#include "policy/reclaim/disruption_budgets.hpp"
+#include "conformance/rules/disruption_budgets.hpp"
 #include "policy/reclaim/gang_bundles.hpp"
 #include "policy/topology/network_domains.hpp"
 

@@ -10,7 +10,7 @@
 #include "conformance/unsupported.hpp"
 #include "conformance/volcano_records.hpp"
 #include "policy/placement/node_groups.hpp"
-#include "policy/reclaim/revocable_zones.hpp"
+#include "conformance/rules/revocable_zones.hpp"
 
 namespace kaisched::conformance {
 

@@ -51,8 +51,8 @@ const json* object_of(const json& one, std::string_view list, const std::string&
   return nullptr;
 }
 
-policy::tiers::devices_by_class devices_of(const json& claim) {
-  policy::tiers::devices_by_class made;
+kaisched::volcano::devices_by_class devices_of(const json& claim) {
+  kaisched::volcano::devices_by_class made;
   for (const json& request : items(member(member(claim, "spec"), "devices"), "requests")) {
     const json& exactly = member(request, "exactly");
     const std::string mode = text_or_empty(exactly, "allocationMode");
@@ -213,8 +213,8 @@ std::string label_of(const json& node, const std::string& key) {
 
 }  // namespace
 
-std::vector<policy::tiers::device_claim> volcano_device_claims(const json& one, const json& pod) {
-  std::vector<policy::tiers::device_claim> made;
+std::vector<kaisched::volcano::device_claim> volcano_device_claims(const json& one, const json& pod) {
+  std::vector<kaisched::volcano::device_claim> made;
   const json& claims = items(member(pod, "spec"), "resourceClaims");
   if (!limits_devices(one)) return made;
   for (const json& record : claims) {
@@ -226,8 +226,8 @@ std::vector<policy::tiers::device_claim> volcano_device_claims(const json& one, 
   return made;
 }
 
-policy::tiers::devices_by_class volcano_device_limits(const json& one, const json& capability) {
-  policy::tiers::devices_by_class made;
+kaisched::volcano::devices_by_class volcano_device_limits(const json& one, const json& capability) {
+  kaisched::volcano::devices_by_class made;
   if (!limits_devices(one)) return made;
   for (const auto& [name, amount] : capability.items()) {
     if (name.find(".deviceclass/") != std::string::npos) throw unsupported("parts of devices of a queue");

@@ -7,16 +7,16 @@
 
 #include <nlohmann/json.hpp>
 
-#include "policy/tiers/state.hpp"
+#include "schedulers/volcano/rules/state.hpp"
 
 namespace kaisched::conformance {
 
 /// Claims of a pod that count for the devices of its queue.
-[[nodiscard]] std::vector<policy::tiers::device_claim> volcano_device_claims(const nlohmann::json& one,
-                                                                             const nlohmann::json& pod);
+[[nodiscard]] std::vector<kaisched::volcano::device_claim> volcano_device_claims(const nlohmann::json& one,
+                                                                                 const nlohmann::json& pod);
 /// What a capability says of classes of devices; nothing where queues are not held to it.
-[[nodiscard]] policy::tiers::devices_by_class volcano_device_limits(const nlohmann::json& one,
-                                                                    const nlohmann::json& capability);
+[[nodiscard]] kaisched::volcano::devices_by_class volcano_device_limits(const nlohmann::json& one,
+                                                                        const nlohmann::json& capability);
 
 /// For each node whether it lacks devices for the claims of a pod. @throws unsupported where it depends on who else
 /// goes there.

@@ -12,7 +12,7 @@
 
 #include "model/selector.hpp"
 #include "policy/reclaim/gang_bundles.hpp"
-#include "policy/resources/pod_requests.hpp"
+#include "conformance/rules/pod_requests.hpp"
 #include "policy/resources/resource_list.hpp"
 
 namespace kaisched::conformance {

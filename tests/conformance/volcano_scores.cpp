@@ -12,8 +12,8 @@
 #include "conformance/unsupported.hpp"
 #include "conformance/volcano_records.hpp"
 #include "conformance/volcano_settings.hpp"
-#include "policy/numa/hints.hpp"
-#include "policy/placement/node_sampling.hpp"
+#include "conformance/rules/hints.hpp"
+#include "conformance/rules/node_sampling.hpp"
 #include "policy/placement/strategy_fit.hpp"
 #include "policy/placement/utilisation.hpp"
 

@@ -22,9 +22,9 @@
 #include "policy/gang/admission.hpp"
 #include "policy/placement/strategy_fit.hpp"
 #include "policy/placement/utilisation.hpp"
-#include "policy/tiers/plugins.hpp"
-#include "policy/tiers/session.hpp"
 #include "policy/topology/network_scores.hpp"
+#include "schedulers/volcano/rules/plugins.hpp"
+#include "schedulers/volcano/rules/session.hpp"
 
 namespace kaisched::conformance {
 
@@ -142,20 +142,20 @@ class call_judge {
 
   /// The candidates that may be taken, for plug-ins that look at nothing else. Their class of priority is not recorded.
   [[nodiscard]] std::vector<std::string> preemptable(const json& candidates) const {
-    policy::tiers::cluster_state cluster;
+    kaisched::volcano::cluster_state cluster;
     cluster.jobs.emplace_back();
-    std::vector<policy::tiers::row> rows;
+    std::vector<kaisched::volcano::row> rows;
     for (const json& name : candidates) {
       rows.push_back(cluster.tasks.size());
-      policy::tiers::task_state& task = cluster.tasks.emplace_back();
+      kaisched::volcano::task_state& task = cluster.tasks.emplace_back();
       task.name = name.get<std::string>();
       task.critical = task.name.starts_with("kube-system/");
       task.job = 0;
     }
     std::vector<std::string> found;
-    const policy::tiers::session of(std::move(cluster), {});
-    const policy::tiers::victims allowed = policy::tiers::make_conformance()->preemptable(of, 0, rows);
-    for (const policy::tiers::row task : allowed.value_or(rows)) found.push_back(of.cluster().tasks[task].name);
+    const kaisched::volcano::session of(std::move(cluster), {});
+    const kaisched::volcano::victims allowed = kaisched::volcano::make_conformance()->preemptable(of, 0, rows);
+    for (const kaisched::volcano::row task : allowed.value_or(rows)) found.push_back(of.cluster().tasks[task].name);
     return found;
   }
   /// Whether victims of the plug-in depend on nothing but themselves.

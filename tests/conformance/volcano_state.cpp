@@ -20,16 +20,16 @@ namespace kaisched::conformance {
 
 namespace {
 
+using kaisched::volcano::cluster_state;
+using kaisched::volcano::job_phase;
+using kaisched::volcano::job_state;
+using kaisched::volcano::no_row;
+using kaisched::volcano::node_refusal;
+using kaisched::volcano::row;
+using kaisched::volcano::sub_job_state;
+using kaisched::volcano::task_state;
+using kaisched::volcano::task_status;
 using nlohmann::json;
-using policy::tiers::cluster_state;
-using policy::tiers::job_phase;
-using policy::tiers::job_state;
-using policy::tiers::no_row;
-using policy::tiers::node_refusal;
-using policy::tiers::row;
-using policy::tiers::sub_job_state;
-using policy::tiers::task_state;
-using policy::tiers::task_status;
 
 constexpr std::array<std::pair<const char*, task_status>, 10> task_status_names{{
     {"Pending", task_status::pending},
@@ -52,7 +52,7 @@ constexpr std::array<std::pair<const char*, job_phase>, 5> job_phase_names{{
 }};
 
 /// Wishes about pods that stay where they were recorded.
-class recorded_wishes final : public policy::tiers::neighbourhood {
+class recorded_wishes final : public kaisched::volcano::neighbourhood {
  public:
   void add(row task, std::vector<std::int64_t> pull) { pull_.emplace(task, std::move(pull)); }
 
@@ -173,7 +173,7 @@ class cluster_reader {
  private:
   void read_node(const std::string& name, const json& record) {
     if (!value_or(record, "ready", true)) throw unsupported("nodes that are not ready");
-    policy::tiers::node_state& node = made_.nodes.emplace_back();
+    kaisched::volcano::node_state& node = made_.nodes.emplace_back();
     node.name = name;
     node.allocatable = volcano_resources(member(record, "allocatable"));
     node.idle = node.allocatable;
@@ -201,7 +201,7 @@ class cluster_reader {
   }
 
   /// From two annotations: steps, and as many weights.
-  static std::vector<policy::tiers::queue_step> path_of(const json& annotations) {
+  static std::vector<kaisched::volcano::queue_step> path_of(const json& annotations) {
     const auto parts = [](std::string text) {
       std::vector<std::string> made;
       std::size_t at = 0;
@@ -211,7 +211,7 @@ class cluster_reader {
       }
       return made;
     };
-    std::vector<policy::tiers::queue_step> path;
+    std::vector<kaisched::volcano::queue_step> path;
     const std::string steps = text_or_empty(annotations, "volcano.sh/hierarchy");
     if (steps.empty()) return path;
     const std::vector<std::string> weights = parts(text_or_empty(annotations, "volcano.sh/hierarchy-weights"));
@@ -224,7 +224,7 @@ class cluster_reader {
 
   void read_queue(const json& object) {
     const json& spec = member(object, "spec");
-    policy::tiers::queue_state& queue = made_.queues.emplace_back();
+    kaisched::volcano::queue_state& queue = made_.queues.emplace_back();
     queue.name = text_or_empty(member(object, "metadata"), "name");
     queue.parent = text_or_empty(spec, "parent");
     queue.weight = value_or<std::int64_t>(spec, "weight", 0);
@@ -308,7 +308,7 @@ class cluster_reader {
     const std::string nominated = text_or_empty(member(*pod->second, "status"), "nominatedNodeName");
     if (const auto at = node_rows_.find(nominated); at != node_rows_.end()) task.nominated = at->second;
     std::vector<const json*> nodes;
-    for (const policy::tiers::node_state& node : made_.nodes) nodes.push_back(node_objects_.at(node.name));
+    for (const kaisched::volcano::node_state& node : made_.nodes) nodes.push_back(node_objects_.at(node.name));
     const std::vector<bool> lacks = volcano_lacks_devices(case_, *pod->second, nodes);
     std::vector<node_refusal> refusals;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -381,7 +381,7 @@ class cluster_reader {
       if (text_or_empty(record, "parent").empty() && name.starts_with("<")) made_.top_domain = name;
     }
     made_.domains = policy::network_domains(declared);
-    const bool asked = std::ranges::any_of(made_.jobs, policy::tiers::has_any_topology);
+    const bool asked = std::ranges::any_of(made_.jobs, kaisched::volcano::has_any_topology);
     if (asked && !value_or(resolved_, "hypernodes_ready", false)) throw unsupported("domains that are not ready");
   }
 

@@ -7,21 +7,21 @@
 
 #include <nlohmann/json.hpp>
 
-#include "policy/tiers/session.hpp"
+#include "schedulers/volcano/rules/session.hpp"
 
 namespace kaisched::conformance {
 
 /// @throws unsupported for what no part of the library decides.
-[[nodiscard]] policy::tiers::cluster_state volcano_cluster(const nlohmann::json& one);
+[[nodiscard]] kaisched::volcano::cluster_state volcano_cluster(const nlohmann::json& one);
 /// @throws unsupported for plug-ins, and uses of them, of which there is no rule.
-[[nodiscard]] std::vector<policy::tiers::tier> volcano_tiers(const nlohmann::json& one);
+[[nodiscard]] std::vector<kaisched::volcano::tier> volcano_tiers(const nlohmann::json& one);
 
 /// Pending, Running, ...
-[[nodiscard]] const char* volcano_name(policy::tiers::task_status status);
-[[nodiscard]] const char* volcano_name(policy::tiers::job_phase phase);
+[[nodiscard]] const char* volcano_name(kaisched::volcano::task_status status);
+[[nodiscard]] const char* volcano_name(kaisched::volcano::job_phase phase);
 
 /// @throws unsupported for names that are none.
-[[nodiscard]] policy::tiers::task_status volcano_task_status(const std::string& name);
+[[nodiscard]] kaisched::volcano::task_status volcano_task_status(const std::string& name);
 
 /// Plays the actions of a recorded session and compares what was decided.
 [[nodiscard]] std::vector<struct finding> replay_volcano_actions(const nlohmann::json& one);

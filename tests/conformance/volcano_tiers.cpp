@@ -8,15 +8,15 @@
 #include "conformance/unsupported.hpp"
 #include "conformance/volcano_settings.hpp"
 #include "conformance/volcano_state.hpp"
-#include "policy/tiers/plugins.hpp"
+#include "schedulers/volcano/rules/plugins.hpp"
 
 namespace kaisched::conformance {
 
 namespace {
 
+using kaisched::volcano::plugin;
+using kaisched::volcano::point;
 using nlohmann::json;
-using policy::tiers::plugin;
-using policy::tiers::point;
 
 const std::map<std::string, point>& points_by_key() {
   static const std::map<std::string, point> keys{
@@ -43,8 +43,8 @@ const std::map<std::string, point>& points_by_key() {
   return keys;
 }
 
-policy::tiers::points points_of(const json& record) {
-  policy::tiers::points on;
+kaisched::volcano::points points_of(const json& record) {
+  kaisched::volcano::points on;
   for (const auto& [key, value] : items(record, "enabled").items()) {
     const auto found = points_by_key().find(key);
     if (!value.get<bool>()) continue;
@@ -55,81 +55,81 @@ policy::tiers::points points_of(const json& record) {
 }
 
 std::unique_ptr<plugin> network_of(const json& arguments) {
-  policy::tiers::network_settings settings;
+  kaisched::volcano::network_settings settings;
   settings.weights = volcano_packing_weights(arguments, "hypernode.binpack");
   const std::int64_t weight = value_or<std::int64_t>(arguments, "weight", 1);
   settings.weight = static_cast<double>(weight < 0 ? 1 : weight);
   settings.packs_other_tasks = value_or(arguments, "hypernode.binpack.normal-pod.enable", true);
   const double fading = value_or(arguments, "hypernode.binpack.normal-pod.fading", 0.8);
   settings.fading = fading < 0 ? 0.8 : fading;
-  return policy::tiers::make_network(settings);
+  return kaisched::volcano::make_network(settings);
 }
 
 std::unique_ptr<plugin> node_order_of(const json& arguments) {
-  policy::tiers::node_order_weights weights;
+  kaisched::volcano::node_order_weights weights;
   weights.least_requested = value_or<std::int64_t>(arguments, "leastrequested.weight", 1);
   weights.most_requested = value_or<std::int64_t>(arguments, "mostrequested.weight", 0);
   weights.balanced = value_or<std::int64_t>(arguments, "balancedresource.weight", 1);
   weights.taints = value_or<std::int64_t>(arguments, "tainttoleration.weight", 3);
   weights.affinity = value_or<std::int64_t>(arguments, "nodeaffinity.weight", 2);
   weights.pods = value_or<std::int64_t>(arguments, "podaffinity.weight", 2);
-  return policy::tiers::make_node_order(weights);
+  return kaisched::volcano::make_node_order(weights);
 }
 
 std::unique_ptr<plugin> strategy_fit_of(const json& one, const json& arguments) {
   if (has(arguments, "proportional")) throw unsupported("what is kept beside scarce resources");
-  policy::tiers::strategies_by_task own;
+  kaisched::volcano::strategies_by_task own;
   for (const json& pod : items(one.at("input"), "pods")) {
     const json& about = member(pod, "metadata");
     if (const auto of_pod = volcano_strategies_of_pod(pod)) {
       own[text_or_empty(about, "namespace") + "/" + text_or_empty(about, "name")] = *of_pod;
     }
   }
-  return policy::tiers::make_strategy_fit(volcano_strategy_settings(arguments),
-                                          volcano_scarcity_settings(member(arguments, "sra")), std::move(own));
+  return kaisched::volcano::make_strategy_fit(volcano_strategy_settings(arguments),
+                                              volcano_scarcity_settings(member(arguments, "sra")), std::move(own));
 }
 
 std::unique_ptr<plugin> plugin_of(const json& one, const std::string& name, const json& arguments) {
-  if (name == "gang") return policy::tiers::make_gang();
-  if (name == "priority") return policy::tiers::make_priority();
-  if (name == "conformance") return policy::tiers::make_conformance();
-  if (name == "proportion") return policy::tiers::make_proportion();
-  if (name == "predicates") return policy::tiers::make_predicates();
+  if (name == "gang") return kaisched::volcano::make_gang();
+  if (name == "priority") return kaisched::volcano::make_priority();
+  if (name == "conformance") return kaisched::volcano::make_conformance();
+  if (name == "proportion") return kaisched::volcano::make_proportion();
+  if (name == "predicates") return kaisched::volcano::make_predicates();
   if (name == "resource-strategy-fit") return strategy_fit_of(one, arguments);
   if (name == "nodeorder") return node_order_of(arguments);
   if (name == "network-topology-aware") return network_of(arguments);
   if (name == "binpack") {
     const std::int64_t weight = value_or<std::int64_t>(arguments, "binpack.weight", 1);
-    return policy::tiers::make_binpack(volcano_packing_weights(arguments, "binpack"), weight);
+    return kaisched::volcano::make_binpack(volcano_packing_weights(arguments, "binpack"), weight);
   }
   if (name == "capacity") {
-    return policy::tiers::make_capacity(value_or<std::int64_t>(arguments, "ancestorReclaimLevel", 0));
+    return kaisched::volcano::make_capacity(value_or<std::int64_t>(arguments, "ancestorReclaimLevel", 0));
   }
-  if (name == "drf") return policy::tiers::make_drf();
+  if (name == "drf") return kaisched::volcano::make_drf();
   if (name == "overcommit") {
     const double factor = value_or(arguments, "overcommit-factor", 1.2);
-    return policy::tiers::make_overcommit(factor < 1 ? 1.2 : factor);
+    return kaisched::volcano::make_overcommit(factor < 1 ? 1.2 : factor);
   }
   if (name == "nodegroup") {
-    return policy::tiers::make_node_group(value_or(arguments, "strict", true),
-                                          value_or(arguments, "enablePreferredOrder", false));
+    return kaisched::volcano::make_node_group(value_or(arguments, "strict", true),
+                                              value_or(arguments, "enablePreferredOrder", false));
   }
   throw unsupported("sessions with plug-in " + name);
 }
 
 }  // namespace
 
-std::vector<policy::tiers::tier> volcano_tiers(const json& one) {
+std::vector<kaisched::volcano::tier> volcano_tiers(const json& one) {
   const auto registered = items(one, "registered_plugins").get<std::set<std::string>>();
   std::set<std::string> seen;
-  std::vector<policy::tiers::tier> made;
+  std::vector<kaisched::volcano::tier> made;
   for (const json& tier : items(one, "tiers")) {
-    policy::tiers::tier& of = made.emplace_back();
+    kaisched::volcano::tier& of = made.emplace_back();
     for (const json& record : items(tier, "plugins")) {
       const std::string& name = name_of(record);
       if (!registered.contains(name)) continue;
       if (!seen.insert(name).second) throw unsupported("a plug-in in two places");
-      const policy::tiers::points on = points_of(record);
+      const kaisched::volcano::points on = points_of(record);
       of.push_back({plugin_of(one, name, member(record, "arguments")), on});
     }
   }

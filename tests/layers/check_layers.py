@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 # layer -> what it may include besides itself, the standard library and the public headers under include/
-CORE = ["base", "model", "policy", "session", "actions", "engine", "federation"]
+CORE = ["base", "model", "policy", "session", "actions", "schedulers", "engine", "federation"]
 MAY_INCLUDE = {layer: set(CORE[:rank]) for rank, layer in enumerate(CORE)}
 MAY_INCLUDE["io"] = set(CORE)
 MAY_INCLUDE["files"] = {*CORE, "io"}
@@ -17,6 +17,10 @@ MAY_INCLUDE["cli"] = {*CORE, "io", "files", "simulation", "capi", "http"}
 MAY_INCLUDE["bindings"] = {*CORE, "io", "files", "simulation", "capi"}
 MAY_INCLUDE["include"] = set()
 MAY_INCLUDE["examples"] = set()
+
+# What another scheduler decides is a function of its own view: no session in it.
+RULES = re.compile(r"src/schedulers/(\w+)/rules/")
+RULES_MAY_INCLUDE = {"base", "model", "policy"}
 
 # What the core must not even name: streams, files, threads. It gets time as an argument and memory from its caller.
 NOT_IN_CORE = {
@@ -117,6 +121,9 @@ def check_include(root, source, quote, name):
         return "headers of the C interface include only the standard library and each other"
     if here in ("include", "capi", *CORE) and target.as_posix() == f"include/kaisched/{EIGEN_HEADER}":
         return f"{EIGEN_HEADER} is for those who choose it: a header or library that includes it asks all for Eigen"
+    if rules := RULES.match(source.relative_to(root).as_posix()):
+        ok = there == "include" or there in RULES_MAY_INCLUDE or target.as_posix().startswith(rules[0])
+        return None if ok else f"the rules of {rules[1]} may not include {target.parent.relative_to('src') if target.parts[0] == 'src' else there}"
     if there in (here, "include"):
         return None
     return None if there in MAY_INCLUDE[here] else f"{here} may not include {there}"
@@ -155,6 +162,8 @@ GOOD = {
     "src/model/columns.hpp": '#include "base/arena.hpp"\n#include <kaisched/kaisched.hpp>\n// no unordered_map here\n',
     "src/model/columns.cpp": '#include "columns.hpp"\n#include "model/columns.hpp"\n',
     "src/engine/engine.cpp": '#include "model/columns.hpp"\n',
+    "src/schedulers/yunikorn/rules/shares.hpp": '#include "model/columns.hpp"\n',
+    "src/schedulers/yunikorn/cycle/driver.cpp": '#include "schedulers/yunikorn/rules/shares.hpp"\n',
     "src/io/json.hpp": '#include <iostream>\n#include "model/columns.hpp"\n',
     "src/files/cluster_file.hpp": '#include "io/json.hpp"\n',
     "src/simulation/simulation.cpp": '#include "io/json.hpp"\n',
@@ -179,6 +188,9 @@ BAD = {
     "src/model/up.cpp": '#  include   "../engine/up.hpp"\n',
     "src/engine/up.hpp": '#include "io/json.hpp"\n',
     "src/policy/up.cpp": "#include <kaisched/kaisched.h>\n",
+    "src/schedulers/hived/rules/a.cpp": '#include "schedulers/yunikorn/rules/shares.hpp"\n',
+    "src/schedulers/hived/rules/b.cpp": '#include "session/core.hpp"\n',
+    "src/session/core.hpp": '#include "engine/up.hpp"\n',
     "src/io/files.cpp": '#include "files/cluster_file.hpp"\n',
     "src/io/up.cpp": '#include "simulation/s.hpp"\n',
     "src/simulation/s.hpp": '#include "nowhere.hpp"\n',

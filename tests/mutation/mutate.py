@@ -3,7 +3,7 @@
     mutate.py [N] [--seed TEXT] [--only PART-OF-A-PATH] [--id ID[,ID...]] [--list] [--session] [--with-shared]
               [--at-least PERCENT] [--json FILE] [--update] [--labels LABEL,...] [--skip REGEX] [--jobs N]
 
-Chooses N mutants of src/policy and src/actions, builds them all into one copy of the project below build/mutation, and
+Chooses N mutants of src/policy, src/actions and src/schedulers, builds them all into one copy of the project below build/mutation, and
 runs the tests for one mutant after the other until one fails. Ends with status 1 if fewer than --at-least percent were
 noticed, or if a survivor of the documented run has no reason in survivors.json.
 

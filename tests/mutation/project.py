@@ -12,7 +12,7 @@ from pathlib import Path
 import schemata
 import sites
 
-SCOPE = ("src/policy/", "src/actions/")
+SCOPE = ("src/policy/", "src/actions/", "src/schedulers/")
 SESSION = ("src/session/members.cpp", "src/session/core.cpp", "src/session/node_choice.cpp")
 SWITCH_FILE = "src/base/mutant_switch.cpp"
 ROUNDS = 12             # of building and dropping what does not compile

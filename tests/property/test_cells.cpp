@@ -11,11 +11,11 @@
 #include <rapidcheck.h>
 
 #include "draws.hpp"
-#include "policy/cells/layout.hpp"
-#include "policy/cells/ownership.hpp"
-#include "policy/cells/virtual_clusters.hpp"
+#include "schedulers/hived/rules/layout.hpp"
+#include "schedulers/hived/rules/ownership.hpp"
+#include "schedulers/hived/rules/virtual_clusters.hpp"
 
-namespace kaisched::policy::cells {
+namespace kaisched::hived {
 
 namespace {
 
@@ -244,4 +244,4 @@ TEST_CASE("GPUs that have failed are given to nobody, and safety stays") {
   CHECK(good);
 }
 
-}  // namespace kaisched::policy::cells
+}  // namespace kaisched::hived

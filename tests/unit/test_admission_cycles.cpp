@@ -9,13 +9,13 @@
 
 #include <doctest/doctest.h>
 
-#include "policy/admission/cycle.hpp"
-#include "policy/admission/local_usage.hpp"
-#include "policy/admission/scan_memory.hpp"
+#include "schedulers/kueue/rules/cycle.hpp"
+#include "conformance/rules/local_usage.hpp"
+#include "schedulers/kueue/rules/scan_memory.hpp"
 
 namespace of_test_admission_cycles {
 
-using namespace kaisched::admission;
+using namespace kaisched::kueue;
 
 namespace {
 

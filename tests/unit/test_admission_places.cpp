@@ -7,11 +7,11 @@
 
 #include <doctest/doctest.h>
 
-#include "policy/admission/domain_ledger.hpp"
+#include "schedulers/kueue/rules/domain_ledger.hpp"
 
 namespace of_test_admission_places {
 
-using namespace kaisched::admission;
+using namespace kaisched::kueue;
 
 namespace {
 

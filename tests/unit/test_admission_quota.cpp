@@ -7,15 +7,15 @@
 
 #include <doctest/doctest.h>
 
-#include "policy/admission/cycle.hpp"
-#include "policy/admission/entry_order.hpp"
-#include "policy/admission/flavor_assignment.hpp"
-#include "policy/admission/quota_tree.hpp"
-#include "policy/admission/quota_victims.hpp"
+#include "schedulers/kueue/rules/cycle.hpp"
+#include "schedulers/kueue/rules/entry_order.hpp"
+#include "schedulers/kueue/rules/flavor_assignment.hpp"
+#include "schedulers/kueue/rules/quota_tree.hpp"
+#include "schedulers/kueue/rules/quota_victims.hpp"
 
 namespace of_test_admission_quota {
 
-using namespace kaisched::admission;
+using namespace kaisched::kueue;
 
 namespace {
 

@@ -6,13 +6,13 @@
 #include <doctest/doctest.h>
 
 #include "model/cell_place.hpp"
-#include "policy/cells/buddies.hpp"
-#include "policy/cells/layout.hpp"
-#include "policy/cells/ownership.hpp"
-#include "policy/cells/packing.hpp"
-#include "policy/cells/virtual_clusters.hpp"
+#include "schedulers/hived/rules/buddies.hpp"
+#include "schedulers/hived/rules/layout.hpp"
+#include "schedulers/hived/rules/ownership.hpp"
+#include "schedulers/hived/rules/packing.hpp"
+#include "schedulers/hived/rules/virtual_clusters.hpp"
 
-namespace kaisched::policy::cells {
+namespace kaisched::hived {
 
 namespace {
 
@@ -203,4 +203,4 @@ TEST_CASE("a cell that has failed is shown to who owns it, and what is healthy i
   CHECK(why == refusal::cells);
 }
 
-}  // namespace kaisched::policy::cells
+}  // namespace kaisched::hived

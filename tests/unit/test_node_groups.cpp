@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "policy/placement/node_groups.hpp"
-#include "policy/reclaim/revocable_zones.hpp"
+#include "conformance/rules/revocable_zones.hpp"
 
 namespace of_test_node_groups {
 

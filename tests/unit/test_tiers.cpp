@@ -8,20 +8,18 @@
 
 #include <doctest/doctest.h>
 
-#include "actions/tiers/tiered_actions.hpp"
-#include "policy/tiers/ordered_heap.hpp"
-#include "policy/tiers/plugins.hpp"
-#include "policy/tiers/session.hpp"
-#include "policy/tiers/statement.hpp"
+#include "schedulers/volcano/cycle/actions.hpp"
+#include "schedulers/volcano/rules/ordered_heap.hpp"
+#include "schedulers/volcano/rules/plugins.hpp"
+#include "schedulers/volcano/rules/session.hpp"
+#include "schedulers/volcano/rules/statement.hpp"
 
-namespace kaisched::policy::tiers {
+namespace kaisched::volcano {
 
 namespace {
 
-namespace act = kaisched::actions::tiers;
-
-resource_list cpus(double count) {
-  resource_list amount;
+policy::resource_list cpus(double count) {
+  policy::resource_list amount;
   amount.cpu = count * 1000;
   return amount;
 }
@@ -195,7 +193,7 @@ TEST_CASE("allocate: a gang that does not fit whole is not placed, one behind it
   const row small = w.job("b-small", q, 2);
   const rows tasks{w.task(small, 2), w.task(small, 2)};
   session s = w.with(tiers_of(tier_of(make_gang(), make_predicates())));
-  const decisions made = act::allocate(s);
+  const decisions made = allocate(s);
   REQUIRE(made.size() == 2);
   CHECK(made[0].task == tasks[0]);
   CHECK(made[1].task == tasks[1]);
@@ -213,7 +211,7 @@ TEST_CASE("allocate: room that is being released is promised, and not committed"
   w.cluster.tasks[leaving].status = task_status::releasing;
   w.cluster.charge(leaving);
   session s = w.with(tiers_of(tier_of(make_gang(), make_predicates())));
-  CHECK(act::allocate(s).empty());
+  CHECK(allocate(s).empty());
   CHECK(s.cluster().tasks[waiting].status == task_status::pipelined);
 }
 
@@ -261,7 +259,7 @@ TEST_CASE("proportion: parts by weight bound what a queue is given") {
   for (int i = 0; i < 8; ++i) w.task(light, 1);
   session s = w.with(tiers_of(tier_of(make_gang(), make_proportion(), make_predicates())));
   std::vector<int> given(2);
-  for (const operation& one : act::allocate(s)) ++given[s.cluster().tasks[one.task].job];
+  for (const operation& one : allocate(s)) ++given[s.cluster().tasks[one.task].job];
   CHECK(given == std::vector<int>{6, 2});
 }
 
@@ -275,9 +273,9 @@ TEST_CASE("preempt: the job of higher priority takes from the other one, and onl
     for (int i = 0; i < 4; ++i) w.task(low, 1, n);
     const row taker = w.task(w.job("high", q, 1, 9), 2);
     session s = w.with(tiers_of(tier_of(make_gang(), make_priority(), make_conformance(), make_predicates())));
-    act::preemption_settings settings;
+    preemption_settings settings;
     settings.by_trials = by_trials;
-    const decisions made = act::preempt(s, settings);
+    const decisions made = preempt(s, settings);
     REQUIRE(made.size() == 3);
     CHECK(made[0].what == deed::evict);
     CHECK(made[1].what == deed::evict);
@@ -295,7 +293,7 @@ TEST_CASE("preempt: a gang keeps as many tasks as it needs") {
   w.task(low, 1, n);
   const row taker = w.task(w.job("high", q, 1, 9), 1);
   session s = w.with(tiers_of(tier_of(make_gang(), make_priority())));
-  CHECK(act::preempt(s).empty());
+  CHECK(preempt(s).empty());
   CHECK(s.cluster().tasks[taker].status == task_status::pending);
 }
 
@@ -308,7 +306,7 @@ TEST_CASE("reclaim: a queue takes back what it deserves, and leaves the other on
   w.task(poor, 1);
   w.task(poor, 1);
   session s = w.with(tiers_of(tier_of(make_gang(), make_proportion(), make_predicates())));
-  const decisions made = act::reclaim(s);
+  const decisions made = reclaim(s);
   REQUIRE(made.size() == 2);
   CHECK(made[0].what == deed::evict);
   CHECK(s.cluster().tasks[made[0].task].job == rich);
@@ -331,7 +329,7 @@ TEST_CASE("enqueue: minimums are promised until the capability of the queue is r
     written again;
     again.cluster = w.cluster;
     session s = again.with(tiers_of(tier_of(by_capacity ? make_capacity(0) : make_proportion())));
-    CHECK(act::enqueue(s) == rows{0, 1});
+    CHECK(enqueue(s) == rows{0, 1});
     CHECK(s.cluster().jobs[2].phase == job_phase::pending);
   }
 }
@@ -350,7 +348,7 @@ TEST_CASE("capacity: a queue is held to what the queues above it may have") {
   std::vector<tier> plugins = tiers_of(tier_of(make_gang(), make_capacity(0), make_predicates()));
   plugins[0][1].on.set(static_cast<std::size_t>(point::hierarchy));
   session s = w.with(std::move(plugins));
-  CHECK(act::allocate(s).size() == 2);
+  CHECK(allocate(s).size() == 2);
   CHECK_FALSE(s.is_allocatable(root, 0));  // has queues below it
 }
 
@@ -373,7 +371,7 @@ TEST_CASE("capacity: a queue holds no more devices of a class than it may, and a
     std::vector<tier> plugins = tiers_of(tier_of(make_gang(), make_capacity(0), make_predicates()));
     plugins[0][1].on.set(static_cast<std::size_t>(point::hierarchy), in_tree);
     session s = w.with(std::move(plugins));
-    CHECK(act::allocate(s).size() == 3);  // the first two share two devices, the third has the last one
+    CHECK(allocate(s).size() == 3);  // the first two share two devices, the third has the last one
     CHECK(s.cluster().tasks[3].status == task_status::pending);
     s.task_deallocated(0);
     CHECK_FALSE(s.is_allocatable(q, 3));  // the other one still holds the claim
@@ -398,7 +396,7 @@ TEST_CASE("enqueue: devices that jobs need at least are promised too") {
   w.cluster.jobs[1].minimums.by_role = {{"worker", 2}};
   w.cluster.tasks[4].role = "worker";
   session s = w.with(tiers_of(tier_of(make_capacity(0))));
-  CHECK(act::enqueue(s) == rows{0, 1});
+  CHECK(enqueue(s) == rows{0, 1});
 }
 
 TEST_CASE("backfill: tasks that ask for nothing are placed") {
@@ -407,28 +405,28 @@ TEST_CASE("backfill: tasks that ask for nothing are placed") {
   const row t = w.task(w.job("j", w.queue("q"), 1), 0);
   w.cluster.tasks[t].best_effort = true;
   session s = w.with(tiers_of(tier_of(make_gang(), make_predicates())));
-  CHECK(act::allocate(s).empty());
-  REQUIRE(act::backfill(s).size() == 1);
+  CHECK(allocate(s).empty());
+  REQUIRE(backfill(s).size() == 1);
   CHECK(s.cluster().tasks[t].status == task_status::binding);
 }
 
 TEST_CASE("allocate: a job that must stay in one domain does, the lowest that has room") {
   written w;
   for (const char* name : {"a1", "a2", "b1"}) w.node(name, 2);
-  const std::vector<domain_declaration> declared{
+  const std::vector<policy::domain_declaration> declared{
       {"a", 1, {"a1", "a2"}, {}}, {"b", 1, {"b1"}, {}}, {"top", 2, {}, {"a", "b"}}};
-  w.cluster.domains = network_domains(declared);
+  w.cluster.domains = policy::network_domains(declared);
   w.cluster.top_domain = "top";
   const row j = w.job("j", w.queue("q"), 2);
   w.task(j, 2);
   w.task(j, 2);
-  for (distance_limit* limit : {&w.cluster.jobs[j].topology, &w.cluster.jobs[j].sub_jobs[0].topology}) {
+  for (policy::distance_limit* limit : {&w.cluster.jobs[j].topology, &w.cluster.jobs[j].sub_jobs[0].topology}) {
     *limit = {true, 1};
   }
   w.cluster.jobs[j].has_topology = true;
   w.cluster.jobs[j].sub_jobs[0].has_topology = true;
   session s = w.with(tiers_of(tier_of(make_gang(), make_predicates(), make_network({}))));
-  CHECK(act::allocate(s).size() == 2);
+  CHECK(allocate(s).size() == 2);
   CHECK(s.cluster().jobs[j].allocated_domain == "a");
   CHECK(s.cluster().nodes[2].idle.cpu == 2000);
 }
@@ -449,7 +447,7 @@ TEST_CASE("gang_preempt: what can be spared, then what ends a job, or nothing") 
   kept.cluster = w.cluster;
   session s = w.with(plugins());
   // What `spare` can spare is not enough, and `tight`, which would come last, ends.
-  const decisions made = act::gang_preempt(s);
+  const decisions made = gang_preempt(s);
   REQUIRE(made.size() == 4);
   CHECK(made[0].task == 0);
   CHECK(made[1].task == 2);
@@ -460,7 +458,7 @@ TEST_CASE("gang_preempt: what can be spared, then what ends a job, or nothing") 
   CHECK(s.cluster().tasks[1].status == task_status::running);
   // A job loses nothing that it cannot run without: nobody leaves.
   session t = kept.with(plugins());
-  CHECK(act::gang_preempt(t, {8, false}).empty());
+  CHECK(gang_preempt(t, {8, false}).empty());
   CHECK(t.cluster().tasks[0].status == task_status::running);
   CHECK(t.cluster().nodes[a].releasing.cpu == 0);
 }
@@ -481,7 +479,7 @@ TEST_CASE("capacity: a queue loses to gangs what it has beyond what it deserves"
   CHECK(s.evictable(k, taking::preempt, {0, 1}).empty());  // of no lower priority
   CHECK(s.is_preemptive(poor, {4, 5}));
   CHECK_FALSE(s.is_preemptive(poor, {3, 4, 5}));
-  CHECK(act::gang_reclaim(s).size() == 4);
+  CHECK(gang_reclaim(s).size() == 4);
 }
 
 TEST_CASE("task-topology: a node is worth the tasks that are, or would be, together there") {
@@ -533,4 +531,4 @@ TEST_CASE("task-topology: a node is worth the tasks that are, or would be, toget
   }
 }
 
-}  // namespace kaisched::policy::tiers
+}  // namespace kaisched::volcano

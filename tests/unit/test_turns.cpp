@@ -6,12 +6,12 @@
 
 #include <doctest/doctest.h>
 
-#include "policy/turns/cycle.hpp"
-#include "policy/turns/preemption.hpp"
-#include "policy/turns/settings.hpp"
-#include "policy/turns/shares.hpp"
+#include "schedulers/yunikorn/rules/cycle.hpp"
+#include "schedulers/yunikorn/rules/preemption.hpp"
+#include "schedulers/yunikorn/rules/settings.hpp"
+#include "schedulers/yunikorn/rules/shares.hpp"
 
-namespace kaisched::policy::turns {
+namespace kaisched::yunikorn {
 
 namespace {
 
@@ -124,7 +124,7 @@ class listener final : public host {
 
 std::string turns_of(written& w) {
   listener heard(w.cluster);
-  turn_taker turns(w.cluster, heard);
+  scheduling_cycle turns(w.cluster, heard);
   REQUIRE(turns.run().ok());
   return heard.told;
 }
@@ -273,7 +273,7 @@ TEST_CASE("a node that refuses is passed over") {
   w.app("x", q, 1, 1);
   listener heard(w.cluster);
   heard.refuses = {{"x-0", "a"}};
-  REQUIRE(turn_taker(w.cluster, heard).run().ok());
+  REQUIRE(scheduling_cycle(w.cluster, heard).run().ok());
   CHECK(heard.told == "x-0=b ");
 }
 
@@ -309,7 +309,7 @@ TEST_CASE("a gang that lost a node at the last moment looks for another one") {
   w.app("x", q, 2, 1, 0, 2);
   listener heard(w.cluster);
   heard.refuses = {{"x-1", "a"}};
-  REQUIRE(turn_taker(w.cluster, heard).run().ok());
+  REQUIRE(scheduling_cycle(w.cluster, heard).run().ok());
   CHECK(heard.told == "x-0=a x-1=b ");
 }
 
@@ -479,4 +479,4 @@ TEST_CASE("settings are handed down, fences and offsets are not") {
         "option turns.settings: 'limit.ann:tpu@a=2': there is no resource 'tpu'");
 }
 
-}  // namespace kaisched::policy::turns
+}  // namespace kaisched::yunikorn

@@ -1,0 +1,261 @@
+// Groups get the cells that their queues own; others use what is idle and leave when a cell is needed.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "actions/placement.hpp"
+#include "schedulers/hived/cycle/cluster_view.hpp"
+#include "schedulers/schedulers.hpp"
+#include "session/members.hpp"
+
+namespace kaisched::hived {
+
+namespace {
+
+/// So many nodes that refused pods of a group are left out, one after the other; then the group waits.
+constexpr int most_refusals = 64;
+
+class decider {
+ public:
+  decider(work::core& c, cluster_view world) : c_(c), world_(std::move(world)) {}
+
+  result<void> run() {
+    for (const group_row group : actions::groups_to_start(c_)) {
+      for (bool more = true; more;) {
+        if (auto on = c_.go_on(); !on) return on;
+        const result<bool> placed = try_group(group);
+        if (!placed) return placed.failure();
+        more = *placed && work::count_pods(c_, group, &model::sub_counts::pending) > 0;  // elastic pods, one by one
+      }
+    }
+    return {};
+  }
+
+ private:
+  using nodes = std::vector<std::uint8_t>;
+
+  result<bool> try_group(group_row group) {
+    const work::pod_list chunk = c_.chunk_of(group, false);
+    std::vector<pod_row> own;  // pods that need GPUs for themselves
+    std::vector<pod_row> others;
+    for (const pod_row pod : chunk) (gpus_of(c_.state().class_of(pod)) > 0 ? own : others).push_back(pod);
+    const bool had_started = work::count_pods(c_, group, &model::sub_counts::holding) > 0;
+    ++c_.statistics.back().groups_tried;
+    if (own.empty()) return try_outside(group, had_started);
+    nodes open = open_nodes(own);
+    for (int refusals = 0; refusals < most_refusals; ++refusals) {
+      work::failure why;
+      why.group = group;
+      const std::optional<placement> found = find_place(group, own, open, why);
+      if (!found) {
+        c_.failures.push_back(why);
+        return false;
+      }
+      const node_row refused = perform(group, own, others, *found);
+      if (refused == no_row) return finish(group, own, *found, had_started);
+      if (refused == c_.state().node_count()) break;
+      if (open.empty()) open.assign(c_.state().node_count(), 1);
+      open[refused] = 0;
+    }
+    work::failure why;
+    why.group = group;
+    why.pod = own.front();
+    c_.failures.push_back(why);
+    return false;
+  }
+
+  /// Pods that need no GPU for themselves have nothing to do with cells.
+  result<bool> try_outside(group_row group, bool had_started) {
+    work::failure why;
+    result<bool> placed = actions::place_group(c_, group, {}, why);
+    if (!placed) return placed;
+    if (!*placed) {
+      c_.failures.push_back(why);
+      return false;
+    }
+    const bool waits = work::must_wait_as_a_whole(c_, group);
+    if (waits) c_.convert_to_pipelined(group);
+    result<bool> starts = waits ? result<bool>(true) : actions::permit_start(c_, group);
+    if (!starts || !*starts) return starts;
+    if (auto done = actions::commit_group(c_, group, waits, had_started); !done) return done.failure();
+    return true;
+  }
+
+  /// Nodes that let in every pod, amounts and other pods aside; empty: all of them.
+  nodes open_nodes(std::span<const pod_row> pods) {
+    nodes open;
+    const group_row group = c_.state().pods[pods.front()].group;
+    if (const policy::closed_nodes* const closed = c_.reservations.closed_to(group)) {
+      open.resize(c_.state().node_count());
+      for (std::size_t node = 0; node < open.size(); ++node) open[node] = (*closed)[node] == 0 ? 1 : 0;
+    }
+    std::set<class_row> seen;
+    for (const pod_row pod : pods) {
+      const class_row row = c_.state().pods[pod].pod_class;
+      if (!c_.has_predicates || !seen.insert(row).second) continue;
+      const nodes& accepted = accepted_by(row);
+      if (accepted.empty()) continue;
+      if (open.empty()) open.assign(accepted.size(), 1);
+      for (std::size_t node = 0; node < accepted.size(); ++node)
+        open[node] = open[node] != 0 && accepted[node] != 0 ? 1 : 0;
+    }
+    if (std::ranges::find(open, 0) == open.end()) open.clear();
+    return open;
+  }
+
+  /// Likewise for the pods of a class.
+  const nodes& accepted_by(class_row row) {
+    const auto [at, is_new] = accepted_.try_emplace(row);
+    const model::pod_class& ask = *c_.state().classes[row];
+    if (is_new && !policy::accepts_every_node(c_.access, ask)) {
+      at->second.assign(c_.state().node_count(), 0);
+      for (node_row node = 0; node < c_.state().node_count(); ++node)
+        at->second[node] = policy::node_verdict(c_.access, ask, node) == constraint::none ? 1 : 0;
+    }
+    return at->second;
+  }
+
+  /// All in one domain of the preferred level, or the required one, where the group asks for one of the topology.
+  [[nodiscard]] std::vector<std::string_view> levels_of(group_row group) const {
+    const model::topology_ask* const ask = c_.state().subs[c_.state().groups[group].first_sub].together.get();
+    std::vector<std::string_view> levels;
+    if (ask != nullptr && !ask->preferred_level.empty()) levels.emplace_back(ask->preferred_level);
+    levels.emplace_back(ask == nullptr ? std::string_view() : std::string_view(ask->required_level));
+    return levels;
+  }
+
+  std::optional<placement> find_place(group_row group, std::span<const pod_row> pods, const nodes& open,
+                                      work::failure& why) {
+    const group_facts facts = facts_of(c_, world_, group);
+    request asked;
+    asked.cluster = facts.cluster;
+    asked.guaranteed = is_guaranteed(c_, group) && !world_.clusters.is_guest(group);
+    asked.priority = facts.priority;
+    for (const pod_row pod : pods) asked.pods.push_back(gpus_of(c_.state().class_of(pod)));
+    asked.nodes = open.empty() ? nullptr : &open;
+    refusal said = refusal::none;
+    for (const std::string_view within : levels_of(group)) {
+      asked.within = within;
+      if (auto found = world_.clusters.place(asked, said)) return prefer_lazy(asked, std::move(*found));
+    }
+    if (said == refusal::cells) {
+      const cell_shortage shortage = world_.clusters.shortage_of(asked);
+      why.what = constraint::cell;
+      why.queue = c_.state().groups[group].queue;
+      c_.note_missing_cell(group, shortage.level);
+      why.need = shortage.need;
+      why.have = shortage.have;
+    } else {
+      why.pod = pods.front();
+    }
+    return std::nullopt;
+  }
+
+  /// Groups of the same queue that would have to leave only lose their cells, if the option says so.
+  placement prefer_lazy(const request& asked, placement found) {
+    if (!c_.options.lazy_preemption || !asked.guaranteed) return found;
+    const std::vector<std::uint32_t> losers = world_.clusters.own_victims(found, asked.cluster);
+    if (losers.empty()) return found;
+    virtual_clusters before = world_.clusters;
+    for (const std::uint32_t loser : losers) world_.clusters.downgrade(loser);
+    refusal said = refusal::none;
+    if (auto again = world_.clusters.place(asked, said)) return std::move(*again);
+    world_.clusters = std::move(before);
+    return found;
+  }
+
+  /// Does it in the statement. The node that refused a pod, or `no_row`; the number of nodes if it was no single one.
+  node_row perform(group_row group, std::span<const pod_row> own, std::span<const pod_row> others,
+                   const placement& at) {
+    const bool waits = world_.clusters.must_wait(at);
+    for (const std::uint32_t victim : world_.clusters.victims(at)) evict_all(victim);
+    if (!c_.keeps_budgets(group)) return c_.state().node_count();
+    const chain& of = world_.clusters.chains()[at.chain];
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const node_row node = of.gpus[at.pods[i].gpus.front()].node;
+      std::uint64_t mask = 0;
+      for (const std::uint32_t gpu : at.pods[i].gpus) mask |= std::uint64_t{1} << of.gpus[gpu].device;
+      if (put(own[i], node, mask, waits)) continue;
+      c_.rollback(0);
+      return node;
+    }
+    for (const pod_row pod : others) {
+      const result<work::place> found = c_.choice.best(c_, pod, false);
+      if (!found || found->row == no_row) {
+        c_.rollback(0);
+        return c_.state().node_count();
+      }
+      if (waits || found->must_wait) {
+        c_.pipeline(pod, found->row, found->devices, found->groups);
+      } else {
+        c_.allocate(pod, found->row, found->devices, found->groups);
+      }
+    }
+    if (work::must_wait_as_a_whole(c_, group)) c_.convert_to_pipelined(group);
+    return no_row;
+  }
+
+  bool put(pod_row pod, node_row node, std::uint64_t mask, bool waits) {
+    const model::pod_class& ask = c_.state().class_of(pod);
+    if (!actions::others_allow(c_, pod, node)) return false;
+    const policy::free_amount amount = waits ? policy::free_amount::idle_or_releasing : policy::free_amount::idle;
+    const std::optional<work::place> found = work::place_on(c_, pod, node, amount);
+    if (!found || (!waits && found->must_wait)) return false;
+    const device_set devices = model::devices_of(c_.state(), ask, node, mask);
+    const model::device_amount free = waits ? model::device_amount::free_or_releasing : model::device_amount::free_now;
+    if (!model::can_take(c_.state(), c_.live, ask, node, devices, free)) return false;
+    if (!work::has_power(c_, pod, {node, waits, devices, {}})) return false;  // these may draw more than those found
+    if (waits) {
+      c_.pipeline(pod, node, devices);
+    } else {
+      c_.allocate(pod, node, devices);
+    }
+    return true;
+  }
+
+  void evict_all(group_row group) {
+    const model::group_core& of = c_.state().groups[group];
+    for (sub_group_row sub = of.first_sub; sub < of.first_sub + of.sub_count; ++sub) {
+      for (pod_row p = c_.state().subs[sub].first_pod; p != no_row; p = c_.state().pods[p].next) {
+        if (work::is_active(c_, p)) c_.evict(p);
+      }
+    }
+  }
+
+  result<bool> finish(group_row group, std::span<const pod_row> own, const placement& at, bool had_started) {
+    const bool waits = std::ranges::none_of(
+        c_.log, [](const work::operation& one) { return one.kind == work::operation_kind::allocate; });
+    const group_facts facts = facts_of(c_, world_, group);
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      if (const auto place = world_.clusters.told(at, i, facts.cluster))
+        c_.note_cell_place(own[i], model::text_of(*place));
+    }
+    if (!waits) {
+      result<bool> starts = actions::permit_start(c_, group);
+      if (!starts || !*starts) return starts;
+    }
+    for (const std::uint32_t victim : world_.clusters.victims(at)) world_.clusters.release(victim);
+    world_.clusters.take(group, facts, at);
+    if (auto done = actions::commit_group(c_, group, waits, had_started); !done) return done.failure();
+    return true;
+  }
+
+  work::core& c_;
+  cluster_view world_;
+  std::map<class_row, nodes> accepted_;  ///< by class; empty: all
+};
+
+}  // namespace
+
+result<void> schedule(work::core& c) {
+  result<cluster_view> world = view_of(c);
+  if (!world) return world.failure();
+  return decider(c, std::move(*world)).run();
+}
+
+}  // namespace kaisched::hived

@@ -1,0 +1,292 @@
+#include "schedulers/kueue/rules/settings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include "base/decimal.hpp"
+#include "base/nearest.hpp"
+#include "base/text.hpp"
+
+namespace kaisched::kueue {
+
+namespace {
+
+/// One setting, taken apart.
+struct one_setting {
+  std::string_view text;  ///< as written
+  std::string_view queue;
+  std::string_view key;
+  std::string_view value;
+};
+
+error bad_setting(const one_setting& of, std::string_view why) {
+  return {status::argument, "option admission.settings: '" + base::shown(of.text) + "': " + std::string(why), {}};
+}
+
+error bad_value(const one_setting& of, std::string_view expected) {
+  return bad_setting(of, "'" + base::shown(of.value) + "' is not " + std::string(expected));
+}
+
+template <class Value>
+struct named {
+  std::string_view name;
+  Value value;
+};
+
+template <class Value, std::size_t Size>
+result<void> choose(const one_setting& of, const std::array<named<Value>, Size>& known, Value& into) {
+  std::string all;
+  for (const named<Value>& one : known) {
+    if (one.name == of.value) {
+      into = one.value;
+      return {};
+    }
+    all.append(all.empty() ? "one of: " : " ").append(one.name);
+  }
+  return bad_value(of, all);
+}
+
+using search = fungibility::search;
+using preference = fungibility::preference;
+constexpr std::array flags{named<bool>{"false", false}, named<bool>{"true", true}};
+constexpr std::array within_names{
+    named<victim_policy>{"never", victim_policy::never},
+    named<victim_policy>{"lower_priority", victim_policy::lower_priority},
+    named<victim_policy>{"lower_or_newer_equal_priority", victim_policy::lower_or_newer_equal_priority}};
+constexpr std::array reclaim_names{named<victim_policy>{"never", victim_policy::never},
+                                   named<victim_policy>{"lower_priority", victim_policy::lower_priority},
+                                   named<victim_policy>{"any", victim_policy::any}};
+constexpr std::array search_names{named<search>{"stop", search::stop}, named<search>{"next", search::next}};
+constexpr std::array preference_names{named<preference>{"borrowing", preference::borrowing_over_preemption},
+                                      named<preference>{"preemption", preference::preemption_over_borrowing}};
+constexpr std::array order_names{named<bool>{"best_effort", false}, named<bool>{"strict", true}};
+constexpr std::array strategy_names{named<share_strategy>{"at_most_final_share", share_strategy::at_most_final_share},
+                                    named<share_strategy>{"below_initial_share", share_strategy::below_initial_share}};
+constexpr std::array borrow_names{named<bool>{"never", false}, named<bool>{"lower_priority", true}};
+
+result<void> set_borrowing(const one_setting& of, queue_policy& into) {
+  bool on = false;
+  if (auto done = choose(of, borrow_names, on); !done) return done;
+  if (!on) {
+    into.preemption.borrow_within_cohort.reset();
+  } else if (!into.preemption.borrow_within_cohort) {
+    into.preemption.borrow_within_cohort.emplace();
+  }
+  return {};
+}
+
+result<void> set_highest(const one_setting& of, queue_policy& into) {
+  std::int64_t number = 0;
+  const char* const end = of.value.data() + of.value.size();
+  const auto [at, failure] = std::from_chars(of.value.data(), end, number);
+  if (failure != std::errc{} || at != end) return bad_value(of, "an integer");
+  if (!into.preemption.borrow_within_cohort) into.preemption.borrow_within_cohort.emplace();
+  into.preemption.borrow_within_cohort->highest_priority = number;
+  return {};
+}
+
+/// Settings that a queue may have of its own.
+using queue_setter = result<void> (*)(const one_setting&, queue_policy&);
+constexpr std::array queue_setters{
+    named<queue_setter>{"borrow_highest_priority", set_highest},
+    named<queue_setter>{"borrow_within_cohort", set_borrowing},
+    named<queue_setter>{
+        "order", [](const one_setting& of, queue_policy& into) { return choose(of, order_names, into.strict_order); }},
+    named<queue_setter>{"prefers", [](const one_setting& of,
+                                      queue_policy& into) { return choose(of, preference_names, into.rules.prefers); }},
+    named<queue_setter>{"reclaim_within_cohort",
+                        [](const one_setting& of, queue_policy& into) {
+                          return choose(of, reclaim_names, into.preemption.reclaim_within_cohort);
+                        }},
+    named<queue_setter>{
+        "when_can_borrow",
+        [](const one_setting& of, queue_policy& into) { return choose(of, search_names, into.rules.on_borrowing); }},
+    named<queue_setter>{
+        "when_can_preempt",
+        [](const one_setting& of, queue_policy& into) { return choose(of, search_names, into.rules.on_preemption); }},
+    named<queue_setter>{"within_queue",
+                        [](const one_setting& of, queue_policy& into) {
+                          return choose(of, within_names, into.preemption.within_queue);
+                        }},
+};
+
+std::vector<std::string> names_between_plus(std::string_view text) {
+  std::vector<std::string> names;
+  while (!text.empty()) {
+    const std::string_view name = text.substr(0, text.find('+'));
+    if (!name.empty()) names.emplace_back(name);
+    text.remove_prefix(std::min(text.size(), name.size() + 1));
+  }
+  return names;
+}
+
+result<void> set_flavors(const one_setting& of, admission_setup& into) {
+  into.flavors = names_between_plus(of.value);
+  std::vector<std::string> sorted = into.flavors;
+  std::ranges::sort(sorted);
+  const auto twice = std::ranges::adjacent_find(sorted);
+  if (twice != sorted.end()) return bad_setting(of, "'" + base::shown(*twice) + "' stands there twice");
+  return {};
+}
+
+result<void> set_strategies(const one_setting& of, admission_setup& into) {
+  into.fair.strategies.clear();
+  for (const std::string& name : names_between_plus(of.value)) {
+    share_strategy one = share_strategy::at_most_final_share;
+    if (auto done = choose({of.text, {}, of.key, name}, strategy_names, one); !done) return done;
+    if (std::ranges::find(into.fair.strategies, one) != into.fair.strategies.end())
+      return bad_setting(of, "'" + name + "' stands there twice");
+    into.fair.strategies.push_back(one);
+  }
+  return {};
+}
+
+/// Settings of all queues together.
+using setter = result<void> (*)(const one_setting&, admission_setup&);
+constexpr std::array setters{
+    named<setter>{"fair_sharing",
+                  [](const one_setting& of, admission_setup& into) { return choose(of, flags, into.by_shares); }},
+    named<setter>{"fewer_pods",
+                  [](const one_setting& of, admission_setup& into) { return choose(of, flags, into.fewer_pods); }},
+    named<setter>{"flavor_label",
+                  [](const one_setting& of, admission_setup& into) -> result<void> {
+                    into.flavor_label = of.value;
+                    return {};
+                  }},
+    named<setter>{"flavors", set_flavors},
+    named<setter>{"share_strategies", set_strategies},
+    named<setter>{"topology",
+                  [](const one_setting& of, admission_setup& into) -> result<void> {
+                    into.topology = of.value;
+                    return {};
+                  }},
+};
+
+constexpr std::array kind_names{named<quota_setting::kind>{"nominal", quota_setting::kind::nominal},
+                                named<quota_setting::kind>{"borrowing", quota_setting::kind::borrowing},
+                                named<quota_setting::kind>{"lending", quota_setting::kind::lending}};
+/// Quota dimensions, with what a unit of them is in theirs.
+struct known_resource {
+  std::string_view name;
+  std::int64_t unit;
+};
+constexpr std::array<known_resource, 3> resource_names{{{"cpu", 1000}, {"memory", 1}, {"gpu", 1000}}};
+
+result<amount> amount_from(const one_setting& of, std::int64_t unit) {
+  if (of.value == "unlimited") return amount::unlimited();
+  std::string_view rest = of.value;
+  std::optional<base::decimal> number = base::take_decimal(rest);
+  if (!number || !base::scale(*number, rest)) return bad_value(of, "an amount such as 4, 500m or 64Gi, or unlimited");
+  if (unit == 1000) number->exponent += 3;
+  const std::optional<base::int128> value = base::integer_of(*number, base::rounding::up, 18);
+  if (!value) return bad_setting(of, "that is too much");
+  return amount(static_cast<std::int64_t>(*value));
+}
+
+/// `nominal.gpu` or `nominal.gpu.FLAVOR`; nothing if the key is none of those.
+result<bool> add_quota(const one_setting& of, admission_setup& into) {
+  for (const auto& kind : kind_names) {
+    if (!of.key.starts_with(kind.name) || of.key.substr(kind.name.size(), 1) != ".") continue;
+    std::string_view resource = of.key.substr(kind.name.size() + 1);
+    quota_setting made{std::string(of.queue), kind.value, 0, std::nullopt, {}};
+    if (const std::size_t dot = resource.find('.'); dot != std::string_view::npos) {
+      made.flavor = resource.substr(dot + 1);
+      resource = resource.substr(0, dot);
+    }
+    const auto known = std::ranges::find(resource_names, resource, &known_resource::name);
+    if (known == resource_names.end()) return bad_setting(of, "quotas are of cpu, memory and gpu");
+    made.resource = static_cast<std::uint32_t>(known - resource_names.begin());
+    result<amount> value = amount_from(of, known->unit);
+    if (!value) return value.failure();
+    made.value = *value;
+    into.quotas.push_back(std::move(made));
+    return true;
+  }
+  return false;
+}
+
+template <class Value, std::size_t Size>
+void add_names(const std::array<named<Value>, Size>& of, std::vector<std::string_view>& to) {
+  for (const named<Value>& one : of) to.push_back(one.name);
+}
+
+error unknown_key(const one_setting& of) {
+  std::vector<std::string_view> known;
+  add_names(queue_setters, known);
+  if (of.queue.empty()) add_names(setters, known);
+  std::string why = of.queue.empty() ? "there is no such setting" : "queues have no such setting";
+  if (const std::string_view nearest = base::nearest_name(of.key, known); !nearest.empty())
+    why += "; did you mean '" + std::string(nearest) + "'?";
+  return bad_setting(of, why);
+}
+
+/// The name of a queue may have dots: its key is known from behind.
+bool split_queue(one_setting& of) {
+  constexpr std::string_view prefix = "queue.";
+  if (!of.key.starts_with(prefix)) return true;
+  const std::string_view rest = of.key.substr(prefix.size());
+  std::size_t best = std::string_view::npos;
+  const auto look_for = [&](const std::string& dotted, bool at_end) {
+    const std::size_t at =
+        at_end ? (rest.ends_with(dotted) ? rest.size() - dotted.size() : std::string_view::npos) : rest.find(dotted);
+    if (at != std::string_view::npos && at > 0 && (best == std::string_view::npos || at < best)) best = at;
+  };
+  for (const auto& kind : kind_names) look_for("." + std::string(kind.name) + ".", false);
+  for (const auto& one : queue_setters) look_for("." + std::string(one.name), true);
+  if (best == std::string_view::npos) best = rest.rfind('.');
+  if (best == std::string_view::npos || best == 0 || best + 1 == rest.size()) return false;
+  of.queue = rest.substr(0, best);
+  of.key = rest.substr(best + 1);
+  return true;
+}
+
+result<void> apply_to_all(const one_setting& of, admission_setup& into) {
+  for (const auto& one : setters) {
+    if (one.name == of.key) return one.value(of, into);
+  }
+  for (const auto& one : queue_setters) {
+    if (one.name == of.key) return one.value(of, into.usual);
+  }
+  return unknown_key(of);
+}
+
+result<void> apply_to_queue(const one_setting& of, admission_setup& into) {
+  const result<bool> is_quota = add_quota(of, into);
+  if (!is_quota) return is_quota.failure();
+  if (*is_quota) return {};
+  for (const auto& one : queue_setters) {
+    if (one.name == of.key) return one.value(of, into.own.emplace(std::string(of.queue), into.usual).first->second);
+  }
+  return unknown_key(of);
+}
+
+}  // namespace
+
+result<admission_setup> make_admission_setup(const std::vector<std::string>& settings) {
+  admission_setup made;
+  std::vector<one_setting> of_queues;
+  for (const std::string& text : settings) {
+    const std::size_t sign = text.find('=');
+    one_setting one{text, {}, std::string_view(text).substr(0, sign), {}};
+    if (sign == std::string::npos || sign == 0) return bad_setting(one, "that is not key=value");
+    one.value = std::string_view(text).substr(sign + 1);
+    if (!split_queue(one)) return bad_setting(one, "that is not queue.NAME.key=value");
+    if (!one.queue.empty()) {
+      of_queues.push_back(one);
+    } else if (auto done = apply_to_all(one, made); !done) {
+      return done.failure();
+    }
+  }
+  // What one queue says counts for it, wherever it stands.
+  for (const one_setting& one : of_queues) {
+    if (auto done = apply_to_queue(one, made); !done) return done.failure();
+  }
+  if (made.flavor_label.empty() && !made.flavors.empty())
+    return error{status::argument, "option admission.settings: flavors need a flavor_label, whose values they are", {}};
+  return made;
+}
+
+}  // namespace kaisched::kueue

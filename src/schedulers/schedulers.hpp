@@ -1,0 +1,50 @@
+#pragma once
+/// @file
+/// The actions that decide as another scheduler does. Each runs one cycle of that scheduler over a view of the cluster,
+/// and carries its decisions out in the session.
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <kaisched/result.hpp>
+
+#include "session/core.hpp"
+
+namespace kaisched::volcano {
+
+/// Action `tiers`: tiers of plug-ins vote on what starts and who leaves. Options `tiers` and `tiers.*`.
+result<void> schedule(work::core& c);
+
+/// What each of these plug-ins says of nodes for a pod that waits.
+struct plugin_points {
+  std::vector<std::string> plugins;         ///< that score nodes, in their order
+  std::vector<std::vector<double>> points;  ///< by plug-in, then by place in `nodes`
+};
+/// `nodes`: those that are compared with each other. `without`: a plug-in that is not asked.
+[[nodiscard]] result<plugin_points> points_of_nodes(const work::core& c, pod_row pod, std::span<const node_row> nodes,
+                                                    std::string_view without);
+
+}  // namespace kaisched::volcano
+
+namespace kaisched::hived {
+
+/// Action `cells`: groups in the cells that their queues own, others on what is idle. Options `cells.*`.
+result<void> schedule(work::core& c);
+
+}  // namespace kaisched::hived
+
+namespace kaisched::kueue {
+
+/// Action `admission`: the heads of all queues take quota, or tell others to leave. Option `admission.settings`.
+result<void> schedule(work::core& c);
+
+}  // namespace kaisched::kueue
+
+namespace kaisched::yunikorn {
+
+/// Action `turns`: queues take turns, one pod each time. Option `turns.settings`.
+result<void> schedule(work::core& c);
+
+}  // namespace kaisched::yunikorn

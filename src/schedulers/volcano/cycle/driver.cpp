@@ -1,0 +1,268 @@
+// Tiered plug-ins decide in one action of a session: their cluster is made from that of the session, their actions
+// run, and what they commit is done in the session, statement by statement.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "actions/placement.hpp"
+#include "actions/unit_remains.hpp"
+#include "schedulers/schedulers.hpp"
+#include "schedulers/volcano/cycle/cluster_view.hpp"
+#include "schedulers/volcano/cycle/actions.hpp"
+#include "schedulers/volcano/rules/catalog.hpp"
+#include "session/members.hpp"
+
+namespace kaisched::volcano {
+
+namespace {
+
+action_kind kind_of(tiered_action action) {
+  switch (action) {
+    case tiered_action::backfill:
+      return action_kind::backfill;
+    case tiered_action::preempt:
+    case tiered_action::gangpreempt:
+      return action_kind::preempt;
+    case tiered_action::reclaim:
+    case tiered_action::gangreclaim:
+      return action_kind::reclaim;
+    case tiered_action::enqueue:
+    case tiered_action::allocate:
+      break;
+  }
+  return action_kind::allocate;
+}
+
+/// Does in a session what tiered plug-ins have committed.
+class performer {
+ public:
+  performer(work::core& c, const cluster_view& world) : c_(c), world_(world) {}
+
+  result<void> perform(std::span<const operation> all) {
+    while (!all.empty()) {
+      if (auto on = c_.go_on(); !on) return on;
+      const auto end = std::ranges::find_if(all, &operation::last);
+      const auto count = static_cast<std::size_t>(end - all.begin()) + (end == all.end() ? 0 : 1);
+      if (auto done = perform_one({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count)}); !done) return done;
+      all = all.subspan(count);
+    }
+    return {};
+  }
+
+  using operations = std::vector<operation>;
+  /// Starts that were left out since the last call, a statement each.
+  std::vector<operations> take_refused() { return std::exchange(refused_, {}); }
+
+ private:
+  [[nodiscard]] group_row group_of(const operations& statement) const {
+    const auto placed = std::ranges::find_if(statement, [](const auto& one) { return one.what != deed::evict; });
+    const auto& of = placed == statement.end() ? statement.front() : *placed;
+    return c_.state().pods[world_.pods[of.task]].group;
+  }
+
+  /// Devices, ports and the neighbours of a pod are looked at here: tiers count amounts. Where these refuse, the whole
+  /// statement is left out and its group waits.
+  result<void> perform_one(operations statement) {
+    const group_row group = group_of(statement);
+    if (const auto before = held_.extract(group)) {
+      statement.insert(statement.begin(), before.mapped().begin(), before.mapped().end());
+    }
+    const bool had_started = work::count_pods(c_, group, &model::sub_counts::holding) > 0;
+    const bool evicts = std::ranges::any_of(statement, [](const auto& one) { return one.what == deed::evict; });
+    ++c_.statistics.back().groups_tried;
+    const std::size_t broken = actions::unit_remains(c_, group).size();
+    std::map<group_row, std::size_t> losers;  // with what of them stood in broken units before
+    for (const operation& one : statement) {
+      const pod_row pod = world_.pods[one.task];
+      if (one.what != deed::evict || c_.state().pods[pod].group == kaisched::no_row) continue;
+      const group_row loser = c_.state().pods[pod].group;
+      losers.try_emplace(loser, actions::unit_remains(c_, loser).size());
+    }
+    for (const operation& one : statement) {
+      const pod_row pod = world_.pods[one.task];
+      if (one.what == deed::evict) {
+        if (work::is_active(c_, pod)) c_.evict(pod);  // else it has gone with its unit
+      } else if (!actions::put_on(c_, pod, static_cast<node_row>(one.node), one.what == deed::allocate)) {
+        c_.rollback(0);
+        work::failure why;
+        why.group = group;
+        why.pod = pod;
+        c_.failures.push_back(why);
+        if (!evicts) refused_.push_back(std::move(statement));
+        return {};
+      }
+    }
+    for (const auto& [loser, before] : losers) actions::evict_unit_remains(c_, loser, before);
+    if (!c_.keeps_budgets(group)) {
+      work::failure why;
+      why.group = group;
+      c_.failures.push_back(why);
+      return {};
+    }
+    // Tiers count pods: what is a part of a unit waits for the rest of it.
+    operations all;
+    if (actions::unit_remains(c_, group).size() > broken) {
+      all = statement;
+      operations part = evicts ? operations{} : actions::take_unit_remains(c_, group, statement, [&](const auto& one) {
+        return world_.pods[one.task];
+      });
+      c_.rollback(0);
+      if (part.empty()) return {};
+      held_.emplace(group, std::move(part));
+      const bool fits = std::ranges::all_of(statement, [&](const auto& one) {
+        return actions::put_on(c_, world_.pods[one.task], static_cast<node_row>(one.node), one.what == deed::allocate);
+      });
+      if (statement.empty() || !fits || actions::unit_remains(c_, group).size() > broken) {
+        c_.rollback(0);
+        held_[group] = std::move(all);
+        return {};
+      }
+    }
+    // A part of a gang: backfill may bring the pods that ask for nothing, which count as there before. Room that
+    // preempt has promised to some of a gang holds for one session in Volcano, and would stay here.
+    if (!evicts && c_.setup->keeps_gangs && !work::is_satisfied(c_, c_.state().groups[group].first_sub)) {
+      c_.rollback(0);
+      held_[group] = all.empty() ? std::move(statement) : std::move(all);
+      return {};
+    }
+    bool waits = std::ranges::none_of(statement, [](const auto& one) { return one.what == deed::allocate; });
+    if (!waits && actions::has_units(c_, group) && work::must_wait_as_a_whole(c_, group)) {
+      c_.convert_to_pipelined(group);
+      waits = true;
+    }
+    if (!evicts && !waits) {
+      const result<bool> starts = actions::permit_start(c_, group);
+      if (!starts) return starts.failure();
+      if (!*starts) return {};
+    }
+    return actions::commit_group(c_, group, waits, had_started);
+  }
+
+  work::core& c_;
+  const cluster_view& world_;
+  std::map<group_row, operations> held_;  ///< statements of gangs that are not complete with them
+  std::vector<operations> refused_;
+};
+
+/// Why jobs wait that have been let in: they were tried. Of others nobody has.
+void note_failures(work::core& c, const session& of, const cluster_view& world) {
+  for (row job = 0; job < world.groups.size(); ++job) {
+    const auto& one = of.cluster().jobs[job];
+    if (!one.kept_out_by.empty()) c.note_refusing_plugin(world.groups[job], one.kept_out_by);
+    if (one.phase == job_phase::pending || one.queue == no_row) continue;
+    const auto waits = std::ranges::find_if(one.tasks, [&](row task) {
+      const auto& about = of.cluster().tasks[task];
+      return about.status == task_status::pending && !about.gated;
+    });
+    if (waits == one.tasks.end()) continue;
+    work::failure why;
+    why.group = world.groups[job];
+    why.pod = world.pods[*waits];
+    const plugin* refuser = of.overuse_caller(one.queue);
+    if (refuser == nullptr) refuser = of.allocation_refuser(one.queue, *waits);
+    if (refuser != nullptr) {
+      c.note_refusing_plugin(why.group, refuser->name());
+      why.pod = kaisched::no_row;
+      why.what = constraint::plugin;
+    }
+    c.failures.push_back(why);
+  }
+}
+
+result<tier_setup> setup_of(const policy_options& options) {
+  result<tier_setup> made = make_tier_setup({options.tiers, options.tier_settings, options.tier_actions});
+  if (made) made->preemption.remembers = !options.reference_path;
+  return made;
+}
+
+/// Jobs whose statements are refused sit out, and others may have what these were given.
+result<void> run_allocate(performer& by, session& of) {
+  constexpr int most_rounds = 16;
+  for (int round = 0; round < most_rounds; ++round) {
+    if (auto done = by.perform(allocate(of)); !done) return done;
+    const std::vector<performer::operations> refused = by.take_refused();
+    if (refused.empty()) return {};
+    for (const performer::operations& one : refused) {
+      statement undone(of);
+      undone.reopen(one);
+      undone.discard();
+      for (const operation& each : one) of.cluster().jobs[of.cluster().tasks[each.task].job].sits_out = true;
+    }
+  }
+  return {};
+}
+
+result<void> run_one(performer& by, session& of, const tier_setup& setup, tiered_action action) {
+  switch (action) {
+    case tiered_action::enqueue:
+      enqueue(of);
+      return {};
+    case tiered_action::allocate:
+      return run_allocate(by, of);
+    case tiered_action::backfill:
+      return by.perform(backfill(of));
+    case tiered_action::preempt:
+      return by.perform(preempt(of, setup.preemption));
+    case tiered_action::reclaim:
+      return by.perform(reclaim(of));
+    case tiered_action::gangpreempt:
+      return by.perform(gang_preempt(of, setup.gang_preemption));
+    case tiered_action::gangreclaim:
+      return by.perform(gang_reclaim(of, setup.gang_reclaim));
+  }
+  return {};
+}
+
+}  // namespace
+
+result<plugin_points> points_of_nodes(const work::core& c, pod_row pod, std::span<const node_row> nodes,
+                                      std::string_view without) {
+  result<tier_setup> setup = setup_of(c.options);
+  if (!setup) return setup.failure();
+  result<cluster_view> world = view_of(c, setup->jobs, false);
+  if (!world) return world.failure();
+  const auto task = static_cast<row>(std::ranges::find(world->pods, pod) - world->pods.begin());
+  const session of(std::move(world->cluster), std::move(setup->tiers));
+  const std::vector<row> rows(nodes.begin(), nodes.end());
+  plugin_points made;
+  for (const tier& tier : of.tiers()) {
+    for (const placed_plugin& one : tier) {
+      const bool asked = one.does->scores_nodes() && one.on.test(static_cast<std::size_t>(point::node_order)) &&
+                         one.does->name() != without;
+      if (!asked) continue;
+      made.plugins.emplace_back(one.does->name());
+      std::vector<double>& points = made.points.emplace_back(rows.size(), 0.0);
+      // Pods without a group are nobody's task.
+      if (task < of.cluster().tasks.size() && !rows.empty()) one.does->score_nodes(of, task, rows, points);
+    }
+  }
+  return made;
+}
+
+result<void> schedule(work::core& c) {
+  result<tier_setup> setup = setup_of(c.options);
+  if (!setup) return setup.failure();
+  const bool enqueues = std::ranges::find(setup->actions, tiered_action::enqueue) != setup->actions.end();
+  result<cluster_view> world = view_of(c, setup->jobs, enqueues);
+  if (!world) return world.failure();
+  session of(std::move(world->cluster), std::move(setup->tiers));
+  performer by(c, *world);
+  bool first = true;
+  for (const tiered_action action : setup->actions) {
+    if (auto on = c.go_on(); !on) return on;
+    if (action != tiered_action::enqueue) {
+      c.action = kind_of(action);
+      if (!first) c.statistics.push_back({});
+      first = false;
+      c.statistics.back().action = c.action;
+    }
+    if (auto done = run_one(by, of, *setup, action); !done) return done;
+  }
+  note_failures(c, of, *world);
+  return {};
+}
+
+}  // namespace kaisched::volcano

@@ -1,0 +1,156 @@
+// Queues take turns in one action of a session: their cluster is made from that of the session, and whatever a turn
+// starts is done in the session at once.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "actions/placement.hpp"
+#include "actions/unit_remains.hpp"
+#include "schedulers/schedulers.hpp"
+#include "schedulers/yunikorn/cycle/cluster_view.hpp"
+#include "schedulers/yunikorn/rules/cycle.hpp"
+#include "session/members.hpp"
+
+namespace kaisched::yunikorn {
+
+namespace {
+
+/// Does in a session what turns decide.
+class turn_host final : public host {
+ public:
+  turn_host(work::core& c, const cluster_view& world) : c_(c), world_(world) {}
+
+  result<void> go_on() override { return c_.go_on(); }
+
+  bool accepts(row ask, row node) override {
+    const pod_row pod = world_.pods[ask];
+    const auto held = held_.find(c_.state().pods[pod].group);
+    if (held == held_.end()) return is_open(pod, static_cast<node_row>(node));
+    const bool accepted = std::ranges::all_of(held->second, [&](const placement& one) { return put(one); }) &&
+                          is_open(pod, static_cast<node_row>(node));
+    c_.rollback(0);
+    return accepted;
+  }
+
+  result<start_answer> start(std::span<const placement> all, std::span<const row> victims) override {
+    const group_row group = c_.state().pods[world_.pods[all.front().ask]].group;
+    const bool had_started = work::count_pods(c_, group, &model::sub_counts::holding) > 0;
+    const action_kind before = c_.action;
+    if (!victims.empty()) c_.action = action_kind::reclaim;
+    ++c_.statistics.back().groups_tried;
+    std::map<group_row, std::size_t> losers;  // with what of them stood in broken units before
+    for (const row victim : victims) {
+      const group_row loser = c_.state().pods[world_.pods[victim]].group;
+      losers.try_emplace(loser, actions::unit_remains(c_, loser).size());
+    }
+    for (const row victim : victims) {
+      if (work::is_active(c_, world_.pods[victim])) c_.evict(world_.pods[victim]);  // else it has gone with its unit
+    }
+    for (const auto& [loser, remaining] : losers) actions::evict_unit_remains(c_, loser, remaining);
+    result<start_answer> answer = c_.keeps_budgets(group) ? place_all(group, all, had_started)
+                                                          : start_answer{start_answer::outcome::refused, no_row};
+    c_.action = before;
+    return answer;
+  }
+
+ private:
+  [[nodiscard]] bool is_open(pod_row pod, node_row node) {
+    if (!actions::others_allow(c_, pod, node)) return false;
+    const std::optional<work::place> found = work::place_on(c_, pod, node, policy::free_amount::idle);
+    return found && !found->must_wait;
+  }
+
+  bool put(const placement& one) {
+    return actions::put_on(c_, world_.pods[one.ask], static_cast<node_row>(one.node), !one.waits);
+  }
+
+  result<start_answer> place_all(group_row group, std::span<const placement> more, bool had_started) {
+    const std::size_t broken = actions::unit_remains(c_, group).size();
+    const bool evicts = !c_.log.empty();
+    std::vector<placement> all;
+    if (const auto held = held_.find(group); held != held_.end()) all = held->second;
+    const std::size_t first = all.size();
+    all.insert(all.end(), more.begin(), more.end());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (put(all[i])) continue;
+      c_.rollback(0);
+      // Turns know of the first ones that they have started, and would try the same node again.
+      return first > 0 ? start_answer{start_answer::outcome::refused, no_row}
+                       : start_answer{start_answer::outcome::no_place, all[i].ask};
+    }
+    // Turns count pods: what is a part of a unit waits for the rest of it, and has no place until then.
+    std::vector<placement> part;
+    if (actions::unit_remains(c_, group).size() > broken) {
+      if (!evicts)
+        part = actions::take_unit_remains(c_, group, all, [&](const placement& one) { return world_.pods[one.ask]; });
+      c_.rollback(0);
+      if (part.empty()) return start_answer{start_answer::outcome::refused, no_row};
+      const bool fits = std::ranges::all_of(all, [&](const placement& one) { return put(one); });
+      if (all.empty() || !fits || actions::unit_remains(c_, group).size() > broken) {
+        c_.rollback(0);
+        all.insert(all.end(), part.begin(), part.end());
+        held_[group] = std::move(all);
+        return start_answer{};
+      }
+    }
+    held_.erase(group);
+    if (!part.empty()) held_[group] = std::move(part);
+    const bool waits = work::must_wait_as_a_whole(c_, group);
+    if (waits) c_.convert_to_pipelined(group);
+    const result<bool> starts = waits ? result<bool>(true) : actions::permit_start(c_, group);
+    if (!starts) return starts.failure();
+    if (!*starts) return start_answer{start_answer::outcome::refused, no_row};
+    if (auto done = actions::commit_group(c_, group, waits, had_started); !done) return done.failure();
+    return start_answer{};
+  }
+
+  work::core& c_;
+  const cluster_view& world_;
+  std::map<group_row, std::vector<placement>> held_;  ///< parts of units
+};
+
+void note_refusals(work::core& c, const cluster_view& world, const scheduling_cycle& turns) {
+  for (const ask_refusal& one : turns.refusals()) {
+    work::failure why;
+    const ask_state& ask = world.cluster.asks[one.ask];
+    why.group = world.groups[ask.app];
+    const bool by_queue = one.queue && !one.queue->by_user && world.queues[one.queue->queue] != kaisched::no_row;
+    if (one.may_not_run || (one.queue && one.queue->by_user)) {
+      why.what = constraint::plugin;
+    } else if (by_queue) {
+      why.what = constraint::queue_limit;
+      why.queue = world.queues[one.queue->queue];
+      why.resource = static_cast<std::uint32_t>(one.queue->dimension);
+      why.need = one.queue->need;
+      why.have = one.queue->have;
+    } else {
+      why.pod = world.pods[one.ask];
+    }
+    c.failures.push_back(why);
+  }
+  for (const group_row group : world.unsupported) {
+    work::failure why;
+    why.group = group;
+    why.what = constraint::plugin;
+    c.failures.push_back(why);
+  }
+}
+
+}  // namespace
+
+result<void> schedule(work::core& c) {
+  const result<turn_plan> plan = make_turn_plan(c.options.turn_settings);
+  if (!plan) return plan.failure();
+  result<cluster_view> world = view_of(c, *plan);
+  if (!world) return world.failure();
+  turn_host by(c, *world);
+  scheduling_cycle turns(world->cluster, by);
+  if (auto done = turns.run(); !done) return done;
+  note_refusals(c, *world, turns);
+  return {};
+}
+
+}  // namespace kaisched::yunikorn
