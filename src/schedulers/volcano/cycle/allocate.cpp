@@ -2,9 +2,9 @@
 #include <limits>
 #include <map>
 
+#include "schedulers/volcano/cycle/actions.hpp"
 #include "schedulers/volcano/cycle/job_context.hpp"
 #include "schedulers/volcano/cycle/queue_walk.hpp"
-#include "schedulers/volcano/cycle/actions.hpp"
 
 namespace kaisched::volcano {
 

@@ -1,5 +1,5 @@
-#include "schedulers/volcano/cycle/starving_jobs.hpp"
 #include "schedulers/volcano/cycle/actions.hpp"
+#include "schedulers/volcano/cycle/starving_jobs.hpp"
 
 namespace kaisched::volcano {
 

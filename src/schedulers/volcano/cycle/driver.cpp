@@ -10,8 +10,8 @@
 #include "actions/placement.hpp"
 #include "actions/unit_remains.hpp"
 #include "schedulers/schedulers.hpp"
-#include "schedulers/volcano/cycle/cluster_view.hpp"
 #include "schedulers/volcano/cycle/actions.hpp"
+#include "schedulers/volcano/cycle/cluster_view.hpp"
 #include "schedulers/volcano/rules/catalog.hpp"
 #include "session/members.hpp"
 

@@ -1,7 +1,7 @@
 #include <set>
 
-#include "schedulers/volcano/cycle/queue_walk.hpp"
 #include "schedulers/volcano/cycle/actions.hpp"
+#include "schedulers/volcano/cycle/queue_walk.hpp"
 
 namespace kaisched::volcano {
 

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "policy/reclaim/gang_bundles.hpp"
+#include "schedulers/volcano/cycle/actions.hpp"
 #include "schedulers/volcano/cycle/job_context.hpp"
 #include "schedulers/volcano/cycle/starving_jobs.hpp"
-#include "schedulers/volcano/cycle/actions.hpp"
 
 namespace kaisched::volcano {
 

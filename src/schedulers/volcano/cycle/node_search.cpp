@@ -19,7 +19,7 @@ bool node_search::is_refused(row task, row node) const {
   const auto& cluster = session_->cluster();
   if (cluster.only_shard && !cluster.shard.contains(node)) return true;
   const node_refusal said = session_->refuses(task, node);
-  if (purpose_ == search_purpose::victims) return said == node_refusal::for_good;
+  if (purpose_ == search_purpose::find_victims) return said == node_refusal::for_good;
   if (purpose_ == search_purpose::no_weight) return said != node_refusal::none;
   return said != node_refusal::none || !fits(cluster.tasks[task].first_request, cluster.nodes[node].future_idle());
 }

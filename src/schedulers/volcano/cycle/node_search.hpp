@@ -15,9 +15,9 @@
 
 namespace kaisched::volcano {
 
-/// What a search is for: `place` needs room and no refusal, `no_weight` no refusal, `victims` only that nothing refuses
-/// for good.
-enum class search_purpose : std::uint8_t { place, no_weight, victims };
+/// What a search is for: `place` needs room and no refusal, `no_weight` no refusal, `find_victims` only that nothing
+/// refuses for good.
+enum class search_purpose : std::uint8_t { place, no_weight, find_victims };
 
 /// Nodes by what they refuse. Tasks of one role of a job are taken to be alike: what refused one refuses all, also for
 /// lack of room, until the search is over. A task without a role is asked for anew.

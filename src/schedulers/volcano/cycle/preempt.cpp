@@ -5,9 +5,9 @@
 #include <optional>
 #include <tuple>
 
+#include "schedulers/volcano/cycle/actions.hpp"
 #include "schedulers/volcano/cycle/node_trials.hpp"
 #include "schedulers/volcano/cycle/starving_jobs.hpp"
-#include "schedulers/volcano/cycle/actions.hpp"
 
 namespace kaisched::volcano {
 
@@ -19,7 +19,7 @@ enum class preempted : std::uint8_t { other_jobs, own_job };
 class preemption {
  public:
   preemption(session& of, const preemption_settings& settings)
-      : session_(of), settings_(settings), search_(of, search_purpose::victims) {}
+      : session_(of), settings_(settings), search_(of, search_purpose::find_victims) {}
 
   decisions run() {
     jobs_by_queue starving(session_);
@@ -92,7 +92,7 @@ class preemption {
   /// Nodes that do not refuse tasks of its kind for good.
   const std::vector<row>& open_to(row task) {
     const auto [at, is_new] = open_nodes_.try_emplace(of(task).kind);
-    if (is_new) at->second = node_search(session_, search_purpose::victims).nodes_for(task, all_nodes(session_));
+    if (is_new) at->second = node_search(session_, search_purpose::find_victims).nodes_for(task, all_nodes(session_));
     return at->second;
   }
 

@@ -1,7 +1,7 @@
 #include <set>
 
-#include "schedulers/volcano/cycle/starving_jobs.hpp"
 #include "schedulers/volcano/cycle/actions.hpp"
+#include "schedulers/volcano/cycle/starving_jobs.hpp"
 
 namespace kaisched::volcano {
 
@@ -43,7 +43,7 @@ bool reclaim_on(session& of, statement& made, row task, row node, row queue) {
 }
 
 void reclaim_for_task(session& of, statement& made, row task, row queue) {
-  node_search search(of, search_purpose::victims);
+  node_search search(of, search_purpose::find_victims);
   for (const std::vector<row>& part : by_shard(of, search.nodes_for(task, all_nodes(of)))) {
     for (const row node : part) {
       if (reclaim_on(of, made, task, node, queue)) return;
