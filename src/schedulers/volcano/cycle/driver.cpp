@@ -228,15 +228,15 @@ result<plugin_points> points_of_nodes(const work::core& c, pod_row pod, std::spa
   const session of(std::move(world->cluster), std::move(setup->tiers));
   const std::vector<row> rows(nodes.begin(), nodes.end());
   plugin_points made;
-  for (const tier& tier : of.tiers()) {
-    for (const placed_plugin& one : tier) {
+  for (const tier& one_tier : of.tiers()) {
+    for (const placed_plugin& one : one_tier) {
       const bool asked = one.does->scores_nodes() && one.on.test(static_cast<std::size_t>(point::node_order)) &&
                          one.does->name() != without;
       if (!asked) continue;
       made.plugins.emplace_back(one.does->name());
-      std::vector<double>& points = made.points.emplace_back(rows.size(), 0.0);
+      std::vector<double>& column = made.points.emplace_back(rows.size(), 0.0);
       // Pods without a group are nobody's task.
-      if (task < of.cluster().tasks.size() && !rows.empty()) one.does->score_nodes(of, task, rows, points);
+      if (task < of.cluster().tasks.size() && !rows.empty()) one.does->score_nodes(of, task, rows, column);
     }
   }
   return made;

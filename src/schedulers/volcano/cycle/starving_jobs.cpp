@@ -20,9 +20,9 @@ bool could_ever_make_room(const session& of, row task, row node) {
   return fits(of.cluster().tasks[task].first_request, most);
 }
 
-bool could_make_room(const session& of, row task, row node, const std::vector<row>& victims) {
+bool could_make_room(const session& of, row task, row node, const std::vector<row>& taken) {
   policy::resource_list free = of.cluster().nodes[node].future_idle();
-  for (const row victim : victims) free.add(of.cluster().tasks[victim].request);
+  for (const row victim : taken) free.add(of.cluster().tasks[victim].request);
   return fits(of.cluster().tasks[task].first_request, free);
 }
 

@@ -17,8 +17,8 @@ namespace kaisched::volcano {
 [[nodiscard]] task_heap waiting_in_order(const session& of, row job);
 /// All that was on the node could: what other tasks are promised there stays theirs.
 [[nodiscard]] bool could_ever_make_room(const session& of, row task, row node);
-/// The victims could make room for the task, all of them together.
-[[nodiscard]] bool could_make_room(const session& of, row task, row node, const std::vector<row>& victims);
+/// Those that are taken could make room for the task, all of them together.
+[[nodiscard]] bool could_make_room(const session& of, row task, row node, const std::vector<row>& taken);
 [[nodiscard]] std::vector<row> tasks_on(const session& of, row node);
 
 }  // namespace kaisched::volcano
