@@ -14,7 +14,7 @@
 
 namespace kaisched::volcano {
 
-/// Action `tiers`: tiers of plug-ins vote on what starts and who leaves. Options `tiers` and `tiers.*`.
+/// Action `tiers`: plug-ins in tiers vote on which pods start and which are evicted. Options `tiers` and `tiers.*`.
 result<void> schedule(work::core& c);
 
 /// What each of these plug-ins says of nodes for a pod that waits.

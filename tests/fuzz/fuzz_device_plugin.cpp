@@ -1,6 +1,6 @@
 // Any bytes as what a device plugin hears: messages of the kubelet, frames of HTTP/2 whose lengths are right and whose
 // contents are not, bytes that are no frames, answers of the kubelet to the registration, and pods of an API server,
-// whose annotations say what containers get. The plugin answers the next call, and gives nobody what is not there.
+// whose annotations say what containers get. The plugin answers the next call, and gives no pod what is not there.
 #include <algorithm>
 #include <array>
 #include <atomic>

@@ -131,7 +131,7 @@ class play {
     }
     for (const federated_wait& one : made->waits) {
       ensure(one.verdicts.size() == made->members.size(), "a verdict for each member");
-      ensure(fuzz::sure(all_.stage(one.group)).first == group_stage::waits, "who waits is in no member");
+      ensure(fuzz::sure(all_.stage(one.group)).first == group_stage::waits, "a group that waits is in no member");
     }
     for (const member_session& one : made->sessions) fuzz::sure(one.decided.check());
     for (const table_kind kind :

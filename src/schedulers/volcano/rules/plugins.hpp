@@ -77,7 +77,7 @@ struct node_order_weights {
 struct usage_settings {
   std::int64_t weight = 5;
   policy::load_weights weights;
-  policy::measured_load thresholds{80, 80};  ///< per cent: busier nodes take nobody
+  policy::measured_load thresholds{80, 80};  ///< per cent: busier nodes take no pods
   double request_ratio = 0.7;                ///< what tasks will use of what they ask for
   double risk_threshold = 0.6;               ///< from 0 to 1: where nodes are busier, they will use more by a factor
   double risk_factor = 1.2;
