@@ -10,6 +10,7 @@
 
 #include <kaisched/result.hpp>
 
+#include "policy/predicates/reservations.hpp"
 #include "session/core.hpp"
 
 namespace kaisched::actions {

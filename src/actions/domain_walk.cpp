@@ -227,7 +227,7 @@ domain_walk::measured domain_walk::measure(sub_group_row member, const topology:
   const std::vector<node_row>& rows = offered.rows.empty() ? tree.domains[topology::root_domain].nodes : offered.rows;
   for (const node_row row : rows) {
     if (tree.leaf[row] == no_row || (!offered.among.empty() && offered.among[row] == 0)) continue;
-    if (c_.reservations.closes(group_, row)) continue;
+    if (c_.constraints.closes(group_, row)) continue;
     topology::domain_room& room = made.rooms[tree.leaf[row]];
     std::size_t accepted = 0;
     std::int64_t places = 0;
@@ -407,7 +407,7 @@ std::vector<std::uint8_t> domain_walk::nodes_in_use(sub_group_row member) const 
 std::vector<std::int64_t> domain_walk::places_of_kinds(const measured& what, node_row row) const {
   const model::cluster_state& s = c_.state();
   std::vector<std::int64_t> places(what.kinds.size(), 0);
-  if (c_.reservations.closes(group_, row)) return places;
+  if (c_.constraints.closes(group_, row)) return places;
   for (std::size_t kind = 0; kind < what.kinds.size(); ++kind) {
     if (!c_.choice.accepts(c_, what.kinds[kind], row)) continue;
     places[kind] = places_on(c_, row, request_of_class(c_, what.kinds[kind]), more_);

@@ -57,7 +57,8 @@ exact_search::exact_search(victim_search_state& kept, group_row waiting, const v
 }
 
 bool exact_search::lacks_room(std::span<const victim_unit> set) const {
-  if (demands_.empty() || c_.claims.used()) return false;  // a device may be paid for already
+  if (demands_.empty() || c_.constraints.has(policy::trait_pays_gpus))
+    return false;  // a device may be paid for already
   const std::map<node_row, std::int64_t> freed = freed_by(c_, set);
   return std::any_of(demands_.begin(), demands_.end(), [&](const demand& one) {
     std::int64_t places = one.places;
@@ -136,7 +137,7 @@ bool exact_search::has_pod_without_node() const {
 }
 
 bool exact_search::may_use(node_row row, pod_row pod) const {
-  if (c_.reservations.closes(c_.state().pods[pod].group, row)) return false;
+  if (c_.constraints.closes(c_.state().pods[pod].group, row)) return false;
   return !c_.has_predicates || policy::node_verdict(c_.access, c_.state().class_of(pod), row) == constraint::none;
 }
 
@@ -229,7 +230,7 @@ result<bool> exact_search::find_small_set() {
   if (cannot_end(limits)) return false;
   positions all(units_.size());
   for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
-  if (c_.zones.used() || c_.claims.used() || c_.vendors.used() || c_.loads.used() || c_.power.used())
+  if (c_.constraints.has(policy::trait_not_by_amount))
     return try_sets_of(all);  // amounts do not tell which units open a node
   result<bool> helps = !limits.empty()                ? try_sets_of(units_that_open_nodes_or_end(limits))
                        : c_.partial.chunk.size() == 1 ? try_sets_by_node()

@@ -219,7 +219,8 @@ work::signature failed_groups::signature_of(group_row group) {
     all.push_back(static_cast<std::uint32_t>(one.size()));
     all.insert(all.end(), one.begin(), one.end());
   }
-  if (c_.reservations.used()) all.push_back(c_.reservations.kind_of(group));
+  if (c_.constraints.has(policy::trait_closes_nodes)) all.push_back(c_.constraints.kind_of(group));
+  if (c_.constraints.has(policy::trait_depends_on_pod)) all.push_back(group);
   return all;
 }
 
@@ -242,11 +243,9 @@ std::string failed_groups::strict_key_of(group_row group) const {
   std::vector<std::string> pods;
   for (const pod_row p : c_.chunk_of(group, true)) {
     std::string text = constraints_of(s.class_of(p));
-    // Zones may align a larger request where they cannot align a smaller one, and claims are not compared by size.
-    // Nor are devices of vendors, of which a namespace may have a quota, and what they draw.
-    if (c_.zones.used() || c_.claims.used() || c_.vendors.used() || c_.loads.used() || c_.power.used())
-      append_text(text, s.class_of(p).ask.key());
-    if (c_.vendors.used()) append_text(text, s.group_extras[group].name_space);
+    // Zones, for one, may align a larger request where they cannot align a smaller one.
+    if (c_.constraints.has(policy::trait_not_by_amount)) append_text(text, s.class_of(p).ask.key());
+    if (c_.constraints.tells_apart(c_.access, p)) append_text(text, std::to_string(p));
     append_text(text, s.pod_extras[p].labels);
     append_text(text, std::to_string(s.pods[p].sub - g.first_sub));
     append_text(text, std::to_string(s.pod_extras[p].nominated));
@@ -262,7 +261,7 @@ std::string failed_groups::strict_key_of(group_row group) const {
       append_text(all, std::to_string(amount));
   }
   append_text(all, s.group_extras[group].name_space);
-  append_text(all, std::to_string(c_.reservations.kind_of(group)));
+  append_text(all, std::to_string(c_.constraints.kind_of(group)));
   for (const std::string& one : pods) append_text(all, one);
   return all;
 }

@@ -164,7 +164,7 @@ class mover {
   /// Nowhere if the budget is used up or no other node is free now; then nothing has changed.
   result<work::place> migrate(pod_row pod, node_row from) {
     if (budget_of(c_.state().pods[pod].group) <= 0 || c_.is_leaving(pod)) return work::place{};
-    if (c_.budgets.refuses(pod)) return work::place{};
+    if (c_.access.budgets->refuses(pod)) return work::place{};
     const std::uint32_t start = c_.depth();
     c_.evict(pod);
     node_set elsewhere = domain_around(pod, from);

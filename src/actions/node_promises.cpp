@@ -196,7 +196,7 @@ result<std::optional<node_promises::place_found>> node_promises::first_place(gro
   const std::vector<group_end> ends = ends_on(among, group);
   end_steps steps(ends, c_.options.backfill_end_window);
   std::int64_t wanted = 0;  // not counted where pods share the devices of a claim
-  for (const pod_row p : c_.claims.used() ? work::pod_list() : c_.chunk_of(group, false))
+  for (const pod_row p : c_.constraints.has(policy::trait_pays_gpus) ? work::pod_list() : c_.chunk_of(group, false))
     wanted += c_.state().class_of(p).whole_devices;
   device_bound free(c_, among, free_devices_);
   placing how;
@@ -207,9 +207,9 @@ result<std::optional<node_promises::place_found>> node_promises::first_place(gro
     if (free.most() >= wanted) {
       const std::uint32_t before = c_.depth();
       work::failure why;
-      c_.reservations.look_at(group, std::max(when, start));
+      c_.constraints.look_at(group, std::max(when, start));
       result<bool> placed = place_group(c_, group, how, why);
-      c_.reservations.look_at_now();
+      c_.constraints.look_at_now();
       if (!placed) return placed.failure();
       if (*placed) {
         place_found found{when, node_set(among.size(), 0)};
@@ -254,8 +254,8 @@ result<void> node_promises::add(group_row group) {
   std::int64_t start = c_.now;
   for (std::size_t changes = 0;; ++changes) {
     std::int64_t change = next_change(start, end_of(group, start));
-    if (c_.reservations.used() && changes < most_reservation_changes) {
-      const std::int64_t reserved = c_.reservations.next_change(start);
+    if (changes < most_reservation_changes) {
+      const std::int64_t reserved = c_.constraints.next_change(start);
       if (reserved != unset && (change == unset || reserved < change)) change = reserved;
     }
     const node_set among = open_between(start, end_of(group, start));

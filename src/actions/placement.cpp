@@ -193,8 +193,8 @@ pod_row nth_pending(const core& c, group_row group, std::size_t before) {
 std::optional<work::equal_chunk> countable_chunk_of(const core& c, group_row group) {
   const sub_group_row first = c.state().groups[group].first_sub + 1;
   if (c.counts(first).pending == 0 || c.state().subs[first].only_class == no_row || !is_plain(c, group) ||
-      c.claims.used() || c.vendors.used() || c.loads.used() || c.state().groups[group].semi_preemptible ||
-      c.reservations.closed_to(group) != nullptr) {
+      c.constraints.has(policy::trait_not_by_amount) || c.state().groups[group].semi_preemptible ||
+      !c.constraints.closed_to(group).empty()) {
     return std::nullopt;
   }
   return work::equal_chunk_of(c, group);
@@ -339,11 +339,7 @@ result<void> commit_group(core& c, group_row group, bool waits, bool had_started
 }
 
 bool others_allow(const work::core& c, pod_row pod, node_row node) {
-  if (c.reservations.closes(c.state().pods[pod].group, node)) return false;
-  if (policy::ignores_other_pods(c.access, c.state().class_of(pod))) return true;
-  constraint verdict = constraint::none;
-  policy::pod_verdicts(c.access, pod, std::span(&node, 1), std::span(&verdict, 1));
-  return verdict == constraint::none;
+  return c.constraints.rules_allow(c.access, pod, node);
 }
 
 bool put_on(work::core& c, pod_row pod, node_row node, bool starts) {

@@ -27,7 +27,7 @@ bool pod_placer::is_on(pod_row pod, std::uint32_t node) const {
 /// To where it is leaving, and to the devices that it shared there.
 bool pod_placer::comes_back(pod_row pod, const work::place& found) const {
   if (!found.groups.empty()) {
-    const policy::group_ids* mine = c_.groups.groups_of(pod, found.row);
+    const policy::group_ids* mine = c_.access.groups->groups_of(pod, found.row);
     return mine != nullptr && *mine == found.groups;
   }
   if (!is_on(pod, (*c_.state().nodes)[found.row]->slot)) return false;
@@ -56,9 +56,7 @@ result<bool> pod_placer::place_one(pod_row pod, const work::node_scope& scope, b
   }
   const std::uint32_t eviction =
       static_cast<pod_status>(c_.live.pod_state[pod]) == pod_status::releasing ? c_.eviction_of(pod) : no_row;
-  if (eviction != no_row && comes_back(pod, *found) && !c_.changes_zones(pod, found->row) &&
-      !c_.changes_claims(pod, eviction) && !c_.changes_vendor_devices(pod, found->row) &&
-      !c_.changes_load(pod, found->row) && !c_.changes_power(pod, found->row)) {
+  if (eviction != no_row && comes_back(pod, *found) && c_.gets_back(pod, found->row, eviction)) {
     c_.unevict(eviction);  // back in its own place: nothing happened to it
   } else if (found->must_wait) {
     c_.pipeline(pod, found->row, found->devices, found->groups);

@@ -208,7 +208,7 @@ class divider {
       const node_row row = nodes_->nodes[n].row;
       std::vector<std::uint8_t>& accepts = nodes_->problem.nodes[n].accepts;
       accepts.assign(kinds_.size(), 0);
-      if ((among != nullptr && (*among)[row] == 0) || c_.reservations.closes(group_, row)) continue;
+      if ((among != nullptr && (*among)[row] == 0) || c_.constraints.closes(group_, row)) continue;
       for (std::size_t k = 0; k < kinds_.size(); ++k) accepts[k] = c_.choice.accepts(c_, kinds_[k], row) ? 1 : 0;
     }
   }
@@ -282,7 +282,7 @@ class divider {
       const known_device& known = nodes_->nodes[one.node].devices[one.device];
       for (const std::size_t i : one.gone) {
         if (known.users[i] == no_row) continue;
-        if (c_.budgets.refuses(known.users[i])) {
+        if (c_.access.budgets->refuses(known.users[i])) {
           met.users.push_back(known.users[i]);
           return false;
         }
@@ -399,7 +399,8 @@ bool judges_by_class(const core& c, pod_row pod) {
     return (part->capabilities() & part_filters_nodes) != 0 && !policy::is_built_in_filter(part->name()) &&
            std::find(std::begin(by_class), std::end(by_class), part->name()) == std::end(by_class);
   });
-  return !own_filter && !c.claims.has_claims(pod) && policy::ignores_other_pods(c.access, c.state().class_of(pod));
+  return !own_filter && !c.constraints.counts_gpus_of(pod) && !c.constraints.tells_apart(c.access, pod) &&
+         policy::ignores_other_pods(c.access, c.state().class_of(pod));
 }
 
 /// Empty: the group is like no other.
@@ -414,7 +415,7 @@ std::vector<std::uint32_t> likeness_of(core& c, group_row group) {
   std::sort(key.begin(), key.end());
   key.push_back(g.queue);
   key.push_back(g.preemptible ? 1 : 0);
-  key.push_back(c.reservations.kind_of(group));
+  key.push_back(c.constraints.kind_of(group));
   return key;
 }
 

@@ -27,7 +27,7 @@ void finish(core& c, group_row group) {
 
 /// Places the group in the statement. Nodes may be reserved for others: the time counts.
 result<bool> place(core& c, group_row group, std::int64_t when) {
-  if (when != unset) c.reservations.look_at(group, when);
+  if (when != unset) c.constraints.look_at(group, when);
   failure why;
   return place_group(c, group, {}, why);
 }
@@ -78,10 +78,10 @@ class course {
       steps_.push_back({one.start, one.group, true, one.devices});
       steps_.push_back({one.end, one.group, false, one.devices});
     }
-    std::int64_t change = c_.reservations.used() ? c_.reservations.next_change(c_.now) : unset;
+    std::int64_t change = c_.constraints.next_change(c_.now);
     for (std::size_t i = 0; i < most_reservation_changes && change != unset; ++i) {
       steps_.push_back({change, no_row, false, 0});
-      change = c_.reservations.next_change(change);
+      change = c_.constraints.next_change(change);
     }
     std::stable_sort(steps_.begin(), steps_.end(), comes_before);
   }
@@ -94,7 +94,7 @@ class course {
   void end() {
     if (std::exchange(is_over_, true)) return;
     c_.rollback(start_);
-    c_.reservations.look_at_now();
+    c_.constraints.look_at_now();
   }
 
   /// The earliest time at which the group has a place and delays no reservation. `start` is unset where nobody knows

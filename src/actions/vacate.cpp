@@ -8,6 +8,7 @@
 #include "actions/runtime.hpp"
 #include "actions/victim_trial.hpp"
 #include "actions/victim_units.hpp"
+#include "policy/predicates/reservations.hpp"
 #include "session/members.hpp"
 #include "session/remaining_group.hpp"
 
@@ -109,9 +110,9 @@ class vacating {
 std::optional<policy::reservation_refusal> vacated_by(const core& c, pod_row pod) {
   const group_row g = c.state().pods[pod].group;
   if (g == no_row || !is_active(c, pod)) return std::nullopt;
-  return c.reservations.evicts(g, node_of(c, pod), expected_end(c, g));
+  return c.access.reservations->evicts(g, node_of(c, pod), expected_end(c, g));
 }
 
-result<void> vacate(core& c) { return c.reservations.evicts_some() ? vacating(c).run() : result<void>{}; }
+result<void> vacate(core& c) { return c.access.reservations->evicts_some() ? vacating(c).run() : result<void>{}; }
 
 }  // namespace kaisched::actions

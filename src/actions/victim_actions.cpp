@@ -573,11 +573,11 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
       continue;
     }
     one.rules.refused = &told.refused;
-    work::budget_refusal over_budget;
+    policy::budget_refusal over_budget;
     one.rules.over_budget = &over_budget;
     bool moved_too_much = false;  // how much moves depends on more than on what is asked for
     one.rules.moved_too_much = &moved_too_much;
-    if (c.budgets.used()) one.rules.all_may_lose = false;
+    if (c.access.budgets->used()) one.rules.all_may_lose = false;
     if (judges.used()) {
       if (auto done = judges.ask(group); !done) return done;
       one.rules.may_lose = [may_lose = std::move(one.rules.may_lose), &judges](group_row g) {

@@ -62,7 +62,7 @@ std::vector<std::int64_t> largest_ask_per_gpu(const core& c) {
 /// Nothing but GPUs can be scarce on nodes that have room.
 bool victim_rehearsal::nodes_are_simple() const {
   const model::cluster_state& s = c_.state();
-  if (s.pods_with_shares + s.pods_with_mig > 0 || c_.reservations.used()) return false;
+  if (s.pods_with_shares + s.pods_with_mig > 0 || c_.constraints.has(policy::trait_closes_nodes)) return false;
   const std::vector<std::int64_t> per_gpu = largest_ask_per_gpu(c_);
   for (node_row row = 0; row < s.node_count(); ++row) {
     const std::size_t at = static_cast<std::size_t>(row) * s.dims();

@@ -65,7 +65,8 @@ class search {
   }
 
   bool is_hopeless() {
-    if (!c_.compat() || kept_.plays_all || c_.adds_parts_up() || c_.claims.used()) return false;
+    if (!c_.compat() || kept_.plays_all || c_.adds_parts_up() || c_.constraints.has(policy::trait_pays_gpus))
+      return false;
     const work::pod_list chunk = c_.chunk_of(group_, true);
     if (chunk.empty()) return false;
     c_.take_part(group_, chunk);
@@ -260,8 +261,8 @@ class search {
     const auto attempt = [&](const victim_set& offered) -> result<bool> {
       if (auto on = c_.go_on(); !on) return on.failure();
       if (!c_.search_effort.goes_on()) return true;  // the search is over
-      if (c_.budgets.used() && !leave_to_budgets(from, offered, allowed)) return false;
-      const victim_set& chosen = c_.budgets.used() ? allowed : offered;
+      if (c_.access.budgets->used() && !leave_to_budgets(from, offered, allowed)) return false;
+      const victim_set& chosen = c_.access.budgets->used() ? allowed : offered;
       if (!kept_.plays_all && from.too_small(chosen.units)) return false;
       if (chosen.again.empty() && rehearsal.all_return(chosen.units)) {
         count_set();
@@ -300,7 +301,7 @@ class search {
 
   /// What budgets let go of a set beside the recorded victims, in the order in which it was offered. False: nothing.
   bool leave_to_budgets(const victim_builder& from, const victim_set& offered, victim_set& to) const {
-    work::disruption_draft draft(c_.budgets);
+    policy::disruption_draft draft(*c_.access.budgets);
     for (const victim_unit& one : recorded_) (void)draft.take(one.pods);
     to = offered;
     std::set<group_row> ended;  // groups that lose nothing more

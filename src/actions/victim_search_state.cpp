@@ -158,7 +158,7 @@ void victim_survey::note_node(const work::core& c, node_row row) {
 victim_search_state::victim_search_state(work::core& of)
     : victim_survey(of),
       c(of),
-      plays_all(of.compat() && (of.groups.is_open() || (of.claims.used() && of.claims.decides()))),
+      plays_all(of.constraints.has(policy::trait_simulations_leave_traces)),
       memory(largest_list),
       by_node(std::make_unique<victims_by_node>(*this, &memory)),
       victim_queue(of, 0, serving::victims),

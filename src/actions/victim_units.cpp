@@ -50,7 +50,7 @@ void join(std::vector<victim_unit>& units) { join_units(units); }
 void join(unit_list& units) { join_units(units); }
 
 bool budgets_refuse(const core& c, const victim_rules& rules, std::span<const pod_row> pods) {
-  const std::optional<work::budget_refusal> refused = c.budgets.refuses(pods);
+  const std::optional<policy::budget_refusal> refused = c.access.budgets->refuses(pods);
   if (refused) tell_budget(rules, *refused);
   return refused.has_value();
 }

@@ -81,7 +81,7 @@ struct victim_rules {
   /// Counts those that are not accepted; may be null.
   std::uint64_t* refused = nullptr;
   /// The first disruption budget that was in the way; may be null.
-  work::budget_refusal* over_budget = nullptr;
+  policy::budget_refusal* over_budget = nullptr;
   /// `strict`: losing this unit could be accepted. What is refused for a unit alone is refused for more.
   std::function<bool(const victim_unit&)> may_be_lost;
   /// `strict`: a set that is refused could be accepted with more victims.
@@ -89,7 +89,7 @@ struct victim_rules {
 };
 
 /// Tells the first disruption budget that was in the way.
-inline void tell_budget(const victim_rules& rules, const work::budget_refusal& why) {
+inline void tell_budget(const victim_rules& rules, const policy::budget_refusal& why) {
   if (rules.over_budget != nullptr && rules.over_budget->budget == no_row) *rules.over_budget = why;
 }
 
@@ -98,8 +98,8 @@ inline void tell_budget(const victim_rules& rules, const work::budget_refusal& w
 
 /// Asks whether the outcome of a simulation is accepted, and counts.
 [[nodiscard]] inline bool accepted(const work::core& c, const victim_rules& rules, const scenario& what) {
-  const bool in_budget = c.budgets.holds();
-  if (!in_budget) tell_budget(rules, c.budgets.overdraft());
+  const bool in_budget = c.access.budgets->holds();
+  if (!in_budget) tell_budget(rules, c.access.budgets->overdraft());
   const bool good = in_budget && rules.accepts(what);
   if (!good && rules.refused != nullptr) ++*rules.refused;
   return good;

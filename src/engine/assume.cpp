@@ -291,7 +291,7 @@ class referee {
                                      [](const decision& d) { return d.kind == decision_kind::repartition; });
     for (const decision& d : commit) {
       if (!leaves(d.kind) || again_->live.pod_node[d.pod] == no_row) continue;  // else a place is given up
-      if (again_->budgets.refuses(d.pod)) {
+      if (again_->access.budgets->refuses(d.pod)) {
         blame_group(d.group, "disruption budget '" + std::string(is_.told_of(d.pod).budget) + "' allows less now");
         return {};
       }
@@ -329,8 +329,7 @@ class referee {
         starts(d.kind) ? model::device_amount::free_now : model::device_amount::free_or_releasing;
     if (!place || (starts(d.kind) && place->must_wait) ||
         !model::can_take(is_, again_->live, is_.class_of(d.pod), row, d.devices, of_device) ||
-        !again_->loads.can_take(is_, is_.class_of(d.pod), row, d.devices.mask,
-                                starts(d.kind) ? policy::load_book::amount::now : policy::load_book::amount::later)) {
+        (d.devices.mask & ~again_->constraints.devices_for(again_->access, is_.class_of(d.pod), row, amount)) != 0) {
       blame_node(d.node, "pod " + pod + " does not fit any more");
       return {};
     }
@@ -341,9 +340,11 @@ class referee {
     } else {
       again_->pipeline(d.pod, row, d.devices, groups);
     }
-    const bool same = again_->zones.zones_of_pod(d.pod) == d.numa_zones &&
-                      (!again_->claims.used() || again_->claims.devices_of(is_, d.pod) == d.claim_devices) &&
-                      (!again_->vendors.used() || again_->vendors.grants_of(d.pod, row) == vendor_grants_of(d));
+    decision now;
+    again_->constraints.describe(again_->access, d.pod, row, now);
+    const bool same = now.numa_zones == d.numa_zones &&
+                      (again_->access.claims == nullptr || now.claim_devices == d.claim_devices) &&
+                      (again_->access.vendors == nullptr || now.device_grants == vendor_grants_of(d));
     if (!same) blame_node(d.node, "pod " + pod + " would get other zones or devices than were decided");
     return {};
   }

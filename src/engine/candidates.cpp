@@ -110,14 +110,12 @@ result<void> add_verdicts(core& c, pod_row pod, std::span<const node_row> rows, 
     one.refusal.pod = pod;
     if (verdicts[i] != constraint::none) continue;
     one.starts_now = policy::fits(c.access, ask, rows[i], free_amount::idle,
-                                  policy::claims_paid(c.access, pod, rows[i], free_amount::idle)) &&
-                     policy::claims_fit(c.access, pod, rows[i], free_amount::idle) &&
-                     policy::zones_fit(c.access, ask, rows[i], free_amount::idle) &&
-                     policy::loads_fit(c.access, ask, rows[i], free_amount::idle);
+                                  policy::gpus_paid(c.access, pod, rows[i], free_amount::idle)) &&
+                     c.constraints.all_resources_allow(c.access, pod, rows[i], free_amount::idle);
     work::place place;
     const free_amount amount = one.starts_now ? free_amount::idle : free_amount::idle_or_releasing;
     if (!c.choice.choose_devices(c, pod, rows[i], amount, place)) continue;
-    one.starts_now = one.starts_now && !place.must_wait && work::has_power(c, pod, place);
+    one.starts_now = one.starts_now && !place.must_wait && work::fits_with_devices(c, pod, place);
     one.devices = place.devices;
   }
   return {};

@@ -63,7 +63,9 @@ struct engine::impl : ingredients {
  private:
   [[nodiscard]] static result<std::shared_ptr<const work::policy_setup>> setup_of(const ingredients& of) {
     const policy_options& options = of.options;
-    auto all = std::make_shared<work::policy_setup>(work::policy_setup{options, {}, of.catalog});
+    auto all = std::make_shared<work::policy_setup>();
+    all->options = options;
+    all->catalog = of.catalog;
     for (const std::string& name : options.parts) {
       const part_factory factory = of.find(name);
       if (factory == nullptr) {

@@ -9,6 +9,8 @@
 #include "engine/session_impl.hpp"
 #include "model/account.hpp"
 #include "model/schema_writer.hpp"
+#include "policy/claims/ledger.hpp"
+#include "policy/numa/ledger.hpp"
 #include "session/members.hpp"
 
 namespace kaisched::engine_detail {
@@ -173,7 +175,7 @@ table placement_table(const core& c) {
     w[col::placement_node].push(id_of_node(c, row).value);
     w[col::placement_node_name].push(name_of_node(c, row));
     w[col::placement_devices].push_list(indices_of(c.live.pod_devices[p].mask));
-    w[col::placement_numa_zones].push_list(indices_of(c.zones.zones_of_pod(p)));
+    w[col::placement_numa_zones].push_list(indices_of(c.access.zones == nullptr ? 0 : c.access.zones->zones_of_pod(p)));
   }
   return w.take();
 }
@@ -227,17 +229,19 @@ table group_table(const core& c) {
 table claim_table(const core& c) {
   model::schema_writer w(table_kind::resource_claim, table_op::change);
   const model::cluster_state& s = c.state();
+  if (c.access.claims == nullptr) return w.take();
+  const policy::claim_ledger& claims = *c.access.claims;
   std::map<std::string_view, std::uint32_t> by_name;
-  for (std::uint32_t i = 0; i < c.claims.claim_count(); ++i) by_name.emplace(s.claims[c.claims.slot_of(i)]->name, i);
+  for (std::uint32_t i = 0; i < claims.claim_count(); ++i) by_name.emplace(s.claims[claims.slot_of(i)]->name, i);
   for (const auto& [name, i] : by_name) {
-    const model::claim_info& claim = *s.claims[c.claims.slot_of(i)];
-    const policy::claim_state& now = c.claims.claim(i);
+    const model::claim_info& claim = *s.claims[claims.slot_of(i)];
+    const policy::claim_state& now = claims.claim(i);
     std::vector<std::string_view> devices;
     devices.reserve(now.allocation.devices.size());
-    for (const policy::claim_device d : now.allocation.devices) devices.push_back(c.claims.device_name(d));
+    for (const policy::claim_device d : now.allocation.devices) devices.push_back(claims.device_name(d));
     std::vector<std::string_view> users;
     users.reserve(now.users.size());
-    for (const std::uint32_t user : now.users) users.push_back(c.claims.user_name(user));
+    for (const std::uint32_t user : now.users) users.push_back(claims.user_name(user));
     w.put(col::resource_claim_name, name);
     w.put(col::resource_claim_device_class, std::string_view(claim.device_class));
     w.put(col::resource_claim_count, claim.count);
@@ -250,7 +254,7 @@ table claim_table(const core& c) {
     if (now.allocation.given.empty() && !now.allocation.devices.empty()) {
       w.put_raw(col::resource_claim_results, claim.results_text);
     } else {
-      const std::vector<std::string> results = c.claims.results_of(i);
+      const std::vector<std::string> results = claims.results_of(i);
       w[col::resource_claim_results].push_list(views_of(results));
     }
   }

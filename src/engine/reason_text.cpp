@@ -12,6 +12,10 @@
 #include "engine/session_impl.hpp"
 #include "engine/wording.hpp"
 #include "model/pod_plan.hpp"
+#include "policy/claims/ledger.hpp"
+#include "policy/devices/ledger.hpp"
+#include "policy/predicates/power_caps.hpp"
+#include "policy/predicates/reservations.hpp"
 #include "session/members.hpp"
 
 namespace kaisched::engine_detail {
@@ -228,7 +232,7 @@ std::string domain_text(language in, const reason& why) {
 std::string vendor_text(const core& c, language in, const reason& why) {
   constexpr std::size_t most = 3;
   std::string text = say(in, nodes_of_vendors, why.nodes, fmt::arg("nodes", why.nodes));
-  const auto all = c.vendors.reasons(c.state(), why.pod);
+  const auto all = c.access.vendors->reasons(c.state(), why.pod);
   for (std::size_t i = 0; i < std::min(most, all.size()); ++i) {
     fmt::format_to(std::back_inserter(text), "{}{} ({})", i == 0 ? ": " : "; ", all[i].first, all[i].second);
   }
@@ -247,7 +251,7 @@ std::string power_text(std::int64_t milliwatts) {
 std::string feed_text(const core& c, language in, const reason& why) {
   const auto missing = policy::power_missing(c.access, why.pod, why.nearest, policy::free_amount::idle_or_releasing);
   return say(in, nodes_of_feeds, why.nodes, fmt::arg("nodes", why.nodes),
-             fmt::arg("feed", missing ? c.power.name_of(missing->feed) : std::string_view{}),
+             fmt::arg("feed", missing ? c.access.power->name_of(missing->feed) : std::string_view{}),
              fmt::arg("have", power_text(std::max<std::int64_t>(0, why.have))), fmt::arg("need", power_text(why.need)),
              fmt::arg("nearest", name_of_node(c, why.nearest)));
 }
@@ -255,11 +259,11 @@ std::string feed_text(const core& c, language in, const reason& why) {
 /// What a person has to know about claims with requests beside that nothing is free, from one of the first nodes.
 std::string claims_text(const core& c, language in, const reason& why) {
   constexpr node_row most_nodes = 64;
-  if (why.pod == no_row || !c.claims.has_claims(why.pod)) return {};
+  if (why.pod == no_row || c.access.claims == nullptr || !c.access.claims->has_claims(why.pod)) return {};
   const bool one = why.nearest != no_row;
   const node_row last = one ? why.nearest + 1 : std::min(c.state().node_count(), most_nodes);
   for (node_row row = one ? why.nearest : 0; row < last; ++row) {
-    const std::string text = c.claims.why_not(why.pod, row);
+    const std::string text = c.access.claims->why_not(why.pod, row);
     if (!text.empty()) return say(in, on_node, 1, fmt::arg("node", name_of_node(c, row)), fmt::arg("said", text));
   }
   return {};
@@ -281,7 +285,7 @@ std::string time_text(std::int64_t time) {
 
 /// The reservation of the node that is reserved last.
 std::string reservation_text(const core& c, language in, const reason& why) {
-  const std::optional<policy::reservation_refusal> by = c.reservations.why(why.group, why.nearest);
+  const std::optional<policy::reservation_refusal> by = c.access.reservations->why(why.group, why.nearest);
   if (!by)
     return say(in, nodes_refuse, why.nodes, fmt::arg("nodes", why.nodes),
                fmt::arg("constraint", constraint_name(why.what)));
@@ -394,7 +398,7 @@ std::string reason_text(const core& c, const reason& why) {
     case constraint::topology:
       return domain_text(in, why);
     case constraint::disruption_budget: {
-      const work::budget_refusal* const budget = c.budget_in_the_way(why.group);
+      const policy::budget_refusal* const budget = c.budget_in_the_way(why.group);
       return say(in, budget_used, why.need, fmt::arg("need", why.need), fmt::arg("have", why.have),
                  fmt::arg("budget", budget == nullptr ? std::string_view{} : c.budget_name(budget->budget)));
     }

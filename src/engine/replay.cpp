@@ -19,11 +19,10 @@ void replay_placement(core& onto, const decision& d, bool same_commit) {
   const model::pod_class& ask = onto.state().class_of(d.pod);
   const bool held = same_commit && d.kind == decision_kind::pipeline &&
                     policy::amounts_fit(onto.access, ask, d.node, free_amount::idle,
-                                        policy::claims_paid(onto.access, d.pod, d.node, free_amount::idle)) &&
-                    policy::claims_fit(onto.access, d.pod, d.node, free_amount::idle) &&
-                    policy::zones_fit(onto.access, ask, d.node, free_amount::idle) &&
+                                        policy::gpus_paid(onto.access, d.pod, d.node, free_amount::idle)) &&
+                    onto.constraints.resources_allow(onto.access, d.pod, d.node, free_amount::idle) &&
                     onto.choice.choose_devices(onto, d.pod, d.node, free_amount::idle, now) &&
-                    work::has_power(onto, d.pod, now);
+                    work::fits_with_devices(onto, d.pod, now);
   if (d.kind == decision_kind::bind || d.kind == decision_kind::migrate || held) {
     onto.allocate(d.pod, d.node, held ? now.devices : d.devices, held ? now.groups : policy::group_ids{});
   } else {

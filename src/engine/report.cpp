@@ -8,6 +8,8 @@
 #include "engine/row_names.hpp"
 #include "engine/session_impl.hpp"
 #include "model/account.hpp"
+#include "policy/predicates/power_caps.hpp"
+#include "policy/predicates/reservations.hpp"
 #include "session/members.hpp"
 
 namespace kaisched::engine_detail {
@@ -88,22 +90,9 @@ class_verdicts judge_class(const core& c, group_row group, const model::pod_clas
 /// Of nodes that are open to the class of a pod. `own`: whom to ask about parts that are not built in, or null.
 std::vector<constraint> judge_pod(const core& c, core* own, pod_row pod, std::span<const node_row> open) {
   std::vector<constraint> verdicts(open.size(), constraint::none);
-  policy::pod_verdicts(c.access, pod, open, verdicts);
+  c.constraints.judge_by_rules(c.access, pod, open, verdicts);
   if (own != nullptr) ask_own_filters(*own, pod, open, verdicts);
-  for (std::size_t i = 0; i < open.size(); ++i) {
-    if (verdicts[i] == constraint::none &&
-        !policy::vendors_fit(c.access, pod, open[i], policy::free_amount::idle_or_releasing)) {
-      verdicts[i] = constraint::vendor_device;
-    }
-    if (verdicts[i] == constraint::none &&
-        !policy::loads_fit(c.access, c.state().class_of(pod), open[i], policy::free_amount::idle_or_releasing)) {
-      verdicts[i] = constraint::device_load;
-    }
-    if (verdicts[i] == constraint::none &&
-        policy::power_missing(c.access, pod, open[i], policy::free_amount::idle_or_releasing)) {
-      verdicts[i] = constraint::power;
-    }
-  }
+  c.constraints.judge(c.access, pod, policy::free_amount::idle_or_releasing, open, verdicts);
   return verdicts;
 }
 
@@ -138,13 +127,12 @@ class node_reasons {
 
  private:
   std::vector<reason> on_nodes(group_row group, pod_row pod) {
-    const std::pair of(c_.state().pods[pod].pod_class, c_.reservations.kind_of(group));
+    const std::pair of(c_.state().pods[pod].pod_class, c_.constraints.kind_of(group));
     auto it = known_.find(of);
     if (it == known_.end()) it = known_.emplace(of, judge_class(c_, group, c_.state().class_of(pod))).first;
     const class_verdicts& of_class = it->second;
-    const bool by_class = policy::ignores_other_pods(c_.access, c_.state().class_of(pod)) &&
-                          !c_.vendors.concerns(c_.state(), pod) && !c_.loads.concerns(c_.state().class_of(pod)) &&
-                          !c_.power.used();
+    const bool by_class =
+        policy::ignores_other_pods(c_.access, c_.state().class_of(pod)) && !c_.constraints.concerns(c_.access, pod);
     if (of_class.open.empty() || (!own_ && by_class)) return of_class.refused.of(group, pod);
     const std::vector<constraint> verdicts = judge_pod(c_, own_ ? &*own_ : nullptr, pod, of_class.open);
     merged_reasons all = of_class.refused;
@@ -375,7 +363,7 @@ reason judge_node(const core& c, group_row group, const model::pod_class& ask, n
   why.nearest = row;
   if (c.has_predicates) why.what = policy::node_verdict(c.access, ask, row);
   if (why.what != constraint::none) return why;
-  if (const std::optional<policy::reservation_refusal> by = c.reservations.why(group, row)) {
+  if (const std::optional<policy::reservation_refusal> by = c.access.reservations->why(group, row)) {
     why.what = constraint::node_reserved;
     why.need = expected_time(c, group);
     why.have = actions::time_until(c, by->when.start);
@@ -440,7 +428,7 @@ std::vector<decision> waiting_groups(const core& c) {
 
 /// A budget that was in the way when room was to be made.
 void add_budget_reason(const core& c, group_row group, std::vector<reason>& all) {
-  const work::budget_refusal* const why = c.budget_in_the_way(group);
+  const policy::budget_refusal* const why = c.budget_in_the_way(group);
   if (why == nullptr) return;
   const pod_row pod = first_pending(c, group);
   all.push_back(group_reason(group, constraint::disruption_budget, reason_scope::cluster));

@@ -209,8 +209,7 @@ result<bool> session::pipeline(pod_row pod, node_row node) {
   if (!found) return false;
   const bool same_node = status_now == pod_status::releasing && c.live.pod_node[pod] == (*c.state().nodes)[node]->slot;
   if (same_node && model::can_take(c.state(), c.live, c.state().class_of(pod), node, c.live.pod_devices[pod]) &&
-      !c.changes_zones(pod, node) && !c.changes_claims(pod, eviction) && !c.changes_vendor_devices(pod, node) &&
-      !c.changes_load(pod, node) && !c.changes_power(pod, node)) {
+      c.gets_back(pod, node, eviction)) {
     c.unevict(eviction);  // back in its own place: nothing happened to it
   } else {
     c.pipeline(pod, node, found->devices, found->groups);

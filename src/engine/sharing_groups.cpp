@@ -65,13 +65,14 @@ class sharing_groups {
   [[nodiscard]] std::vector<group_key> keys_of(pod_row pod, node_row row, const device_set& devices,
                                                bool before) const {
     std::vector<group_key> keys;
-    if (!c_.groups.is_open()) {
+    if (!c_.access.groups->is_open()) {
       for (const std::int64_t device : indices_of(devices.mask)) {
         keys.emplace_back(row, static_cast<std::uint32_t>(device));
       }
       return keys;
     }
-    const policy::group_ids* const booked = before && devices.mask != 0 ? nullptr : c_.groups.groups_of(pod, row);
+    const policy::group_ids* const booked =
+        before && devices.mask != 0 ? nullptr : c_.access.groups->groups_of(pod, row);
     if (booked != nullptr) {
       for (const std::uint32_t id : *booked) keys.emplace_back(row, id);
       return keys;
@@ -84,7 +85,7 @@ class sharing_groups {
   }
 
   [[nodiscard]] const policy::gpu_group* oldest_on(node_row row, std::uint32_t device) const {
-    for (const policy::gpu_group& group : c_.groups.groups_on(row)) {
+    for (const policy::gpu_group& group : c_.access.groups->groups_on(row)) {
       if (group.device == device) return &group;
     }
     return nullptr;
@@ -173,9 +174,10 @@ class sharing_groups {
 
   [[nodiscard]] amounts amounts_of(const group_key& key, const sharers& now) const {
     constexpr std::int64_t mib = std::int64_t{1} << 20;
-    if (c_.groups.is_open()) {
+    if (c_.access.groups->is_open()) {
       const policy::gpu_group* const group = book_of(key);
-      return {c_.groups.gpu_memory(key.first) * mib, group->used * mib, group->allocated * mib, group->releasing * mib};
+      return {c_.access.groups->gpu_memory(key.first) * mib, group->used * mib, group->allocated * mib,
+              group->releasing * mib};
     }
     const model::cluster_state& s = c_.state();
     const std::int64_t units = (*s.device_units)[(*s.first_device)[key.first] + key.second];
@@ -194,7 +196,7 @@ class sharing_groups {
   }
 
   [[nodiscard]] const policy::gpu_group* book_of(const group_key& key) const {
-    for (const policy::gpu_group& group : c_.groups.groups_on(key.first)) {
+    for (const policy::gpu_group& group : c_.access.groups->groups_on(key.first)) {
       if (group.id == key.second) return &group;
     }
     return nullptr;
@@ -204,7 +206,7 @@ class sharing_groups {
     const model::node_info& node = *(*c_.state().nodes)[key.first];
     std::int64_t device = key.second;
     std::string name = fmt::format("{}/{}", node.name, device);
-    if (c_.groups.is_open()) {
+    if (c_.access.groups->is_open()) {
       const policy::gpu_group* const book = book_of(key);
       if (book == nullptr) return;
       device = book->device < policy::gpu_groups::no_device ? static_cast<std::int64_t>(book->device) : none;

@@ -15,6 +15,16 @@ result<trial_world> trial_world::of(const session& decided) {
   return trial_world(*decided.impl_, std::move(world));
 }
 
+result<session> trial_world::open_by(const snapshot& over, std::shared_ptr<const work::policy_setup> setup,
+                                     std::int64_t now) {
+  session opened(std::make_unique<session::impl>(over, std::move(setup), now));
+  if (auto done = opened.impl_->core->open(); !done) return done.failure();
+  actions::hold_nominated(*opened.impl_->core);
+  return opened;
+}
+
+std::shared_ptr<const work::policy_setup> trial_world::setup_of(const session& of) { return of.impl_->core->setup; }
+
 result<session> trial_world::open(const snapshot& over, std::int64_t now) const {
   session opened(std::make_unique<session::impl>(over, decided_->core->setup, now));
   opened.impl_->follow(*decided_);

@@ -3,12 +3,15 @@
 /// The cluster as a session leaves it, to try changes on.
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include <kaisched/cluster.hpp>
 #include <kaisched/session.hpp>
+
+#include "session/core.hpp"
 
 namespace kaisched::engine_detail {
 
@@ -23,6 +26,11 @@ class trial_world {
   /// Goes on from the session's snapshot with its decisions taken in; the session must outlive it, and may be moved.
   /// Errors: an open statement, those of `assume`.
   [[nodiscard]] static result<trial_world> of(const session& decided);
+
+  /// A session that decides by this setup, and that of a session.
+  [[nodiscard]] static result<session> open_by(const snapshot& over, std::shared_ptr<const work::policy_setup> setup,
+                                               std::int64_t now);
+  [[nodiscard]] static std::shared_ptr<const work::policy_setup> setup_of(const session& of);
 
   [[nodiscard]] cluster& world() { return world_; }
   /// A session like the one that decided.

@@ -11,6 +11,7 @@
 #include "actions/victim_units.hpp"
 #include "engine/replay.hpp"
 #include "engine/session_impl.hpp"
+#include "policy/predicates/reservations.hpp"
 #include "session/members.hpp"
 
 namespace kaisched {
@@ -102,10 +103,10 @@ class bystanders {
 
   /// All that the group would lose first stays where it is.
   [[nodiscard]] bool budgets_hold(group_row group) const {
-    if (!c_.budgets.used()) return false;
+    if (!c_.access.budgets->used()) return false;
     actions::victim_chains chains(c_);
     const std::vector<actions::victim_unit>& units = chains.of(group);
-    return !units.empty() && c_.budgets.refuses(units.front().pods).has_value();
+    return !units.empty() && c_.access.budgets->refuses(units.front().pods).has_value();
   }
 
   core& c_;

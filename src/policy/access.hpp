@@ -22,12 +22,14 @@ struct leaving_pod {
 };
 
 namespace policy {
-class affinity_counts;
 class claim_ledger;
+class constraint_list;
 class device_ledger;
+class disruption_ledger;
 class load_book;
 class neighbour_book;
 class power_book;
+class reservation_book;
 struct power_shortage;
 class zone_ledger;
 namespace topology {
@@ -44,15 +46,17 @@ class session_access {
   std::int64_t now = 0;
   std::span<const model::quota_vector> fair_share;  ///< by queue
   const std::vector<leaving_pod>* leaving = nullptr;
-  const policy::gpu_groups* groups = nullptr;          ///< open in `compat` if pods share devices
-  bool predicates = false;                             ///< the policy has the part of this name
-  const policy::zone_ledger* zones = nullptr;          ///< of nodes, where the part numa aligns; else null
-  const policy::claim_ledger* claims = nullptr;        ///< if pods have resource claims; else null
-  const policy::device_ledger* vendors = nullptr;      ///< if vendors' rules give devices away; else null
-  const policy::load_book* loads = nullptr;            ///< if loads of devices are counted; else null
-  const policy::affinity_counts* affinity = nullptr;   ///< with `predicates`, if pods have affinity or ports; else null
-  const policy::neighbour_book* neighbours = nullptr;  ///< if pods are counted by their labels; else null
-  const policy::power_book* power = nullptr;           ///< if feeds of nodes are not to be overdrawn; else null
+  const policy::gpu_groups* groups = nullptr;              ///< open in `compat` if pods share devices
+  bool predicates = false;                                 ///< the policy has the part of this name
+  const policy::zone_ledger* zones = nullptr;              ///< of nodes, where the part numa aligns; else null
+  const policy::claim_ledger* claims = nullptr;            ///< if pods have resource claims; else null
+  const policy::device_ledger* vendors = nullptr;          ///< if vendors' rules give devices away; else null
+  const policy::load_book* loads = nullptr;                ///< if loads of devices are counted; else null
+  const policy::neighbour_book* neighbours = nullptr;      ///< if pods are counted by their labels; else null
+  const policy::power_book* power = nullptr;               ///< if feeds of nodes are not to be overdrawn; else null
+  const policy::reservation_book* reservations = nullptr;  ///< of nodes, at times
+  const policy::disruption_ledger* budgets = nullptr;      ///< of pods that may leave
+  const policy::constraint_list* constraints = nullptr;    ///< all of these
 
   /// A group that is looked at in part has smaller gangs: thresholds by sub-group from this one on.
   sub_group_row part_first = no_row;
@@ -80,6 +84,9 @@ namespace policy {
 
 /// Access behind a view; only for the parts of the library.
 [[nodiscard]] const session_access& inside(const session_view& view);
+
+/// The options name a part.
+[[nodiscard]] bool has_part(const session_access& a, std::string_view name);
 
 /// What a node has free for a question.
 enum class free_amount : std::uint8_t { idle, idle_or_releasing };
@@ -118,16 +125,10 @@ struct set_aside_shortage {
 /// `node_verdict` accepts every node for every pod of the class without looking.
 [[nodiscard]] bool accepts_every_node(const session_access& a, const model::pod_class& c);
 
-/// What pods on nodes decide. One verdict per node: host ports and pod affinity, with the part `predicates`; spread,
-/// with the part `topologyspread`.
-void pod_verdicts(const session_access& a, pod_row pod, std::span<const node_row> nodes,
-                  std::span<constraint> verdicts);
-/// Those of spread alone.
+/// Hard constraints on how pods are spread. One verdict per node that has none.
 void spread_verdicts(const session_access& a, pod_row pod, std::span<const node_row> nodes,
                      std::span<constraint> verdicts);
-/// `pod_verdicts` may refuse a node to the pod, now or later in the session.
-[[nodiscard]] bool is_concerned_by_pods(const session_access& a, pod_row pod);
-/// `pod_verdicts` has nothing to say about pods of this class, and no pod that is placed makes room for one of it.
+/// Pods on other nodes have no say in where pods of this class go, and no pod that is placed makes room for one of it.
 [[nodiscard]] bool ignores_other_pods(const session_access& a, const model::pod_class& c);
 /// The part of this name filters nodes by verdicts of this header alone.
 [[nodiscard]] inline bool is_built_in_filter(std::string_view part) {
@@ -145,26 +146,18 @@ struct cluster_verdict {
 /// The node would not refuse the pod for its NUMA zones.
 [[nodiscard]] bool zones_fit(const session_access& a, const model::pod_class& c, node_row row, free_amount which);
 
-/// What a node does not have to find of the devices of the pod's claims, in milli-GPU: others there pay for them, or
-/// the claims get fewer.
-[[nodiscard]] std::int64_t claims_paid(const session_access& a, pod_row pod, node_row row, free_amount which);
+/// Milli-GPU of the pod that the node does not have to find: others there pay for them, or its claims get fewer.
+[[nodiscard]] std::int64_t gpus_paid(const session_access& a, pod_row pod, node_row row, free_amount which);
 /// Claims of the session have requests: what they get may be fewer GPUs than their pods are charged for.
 [[nodiscard]] bool claims_have_requests(const session_access& a);
 /// The claims of the pod may be used, and have or can be given devices of the node.
 [[nodiscard]] bool claims_fit(const session_access& a, pod_row pod, node_row row, free_amount which);
 
 /// Devices of the node that are shared by the rules of their vendors have room for the pod, or it asks for none.
-[[nodiscard]] bool vendors_fit_there(const session_access& a, pod_row pod, node_row row, free_amount which);
-[[nodiscard]] inline bool vendors_fit(const session_access& a, pod_row pod, node_row row, free_amount which) {
-  return a.vendors == nullptr || vendors_fit_there(a, pod, row, which);
-}
+[[nodiscard]] bool vendors_fit(const session_access& a, pod_row pod, node_row row, free_amount which);
 
 /// Enough devices of the node that have room take the load that pods of the class put on them, or they put none.
-[[nodiscard]] bool loads_fit_there(const session_access& a, const model::pod_class& c, node_row row, free_amount which);
-[[nodiscard]] inline bool loads_fit(const session_access& a, const model::pod_class& c, node_row row,
-                                    free_amount which) {
-  return a.loads == nullptr || loads_fit_there(a, c, row, which);
-}
+[[nodiscard]] bool loads_fit(const session_access& a, const model::pod_class& c, node_row row, free_amount which);
 
 /// What a feed of the node lacks for the pod there, with the devices that it would get; nothing: all feeds have enough.
 /// GPUs that pods share as KAI counts them in groups are left out: who places such a pod asks with its devices.

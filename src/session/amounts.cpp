@@ -98,14 +98,15 @@ std::int64_t core::gpus_in_instances(const std::vector<std::int64_t>& amounts, n
 std::int64_t core::idle_gpus(node_row row) const {
   const std::size_t at = static_cast<std::size_t>(row) * state().dims() + dim_gpu;
   if (!counts_parts()) return (*live.idle)[at];
-  return (*live.idle)[at] + gpus_in_instances(*live.idle, row) + (groups.is_open() ? groups.idle_parts(row) : 0);
+  return (*live.idle)[at] + gpus_in_instances(*live.idle, row) +
+         (access.groups->is_open() ? access.groups->idle_parts(row) : 0);
 }
 
 std::int64_t core::releasing_gpus(node_row row) const {
   const std::size_t at = static_cast<std::size_t>(row) * state().dims() + dim_gpu;
   if (!counts_parts()) return (*live.releasing)[at];
   return (*live.releasing)[at] + gpus_in_instances(*live.releasing, row) +
-         (groups.is_open() ? groups.releasing_parts(row) : 0);
+         (access.groups->is_open() ? access.groups->releasing_parts(row) : 0);
 }
 
 std::int64_t core::free_gpus(node_row row) const { return idle_gpus(row) + releasing_gpus(row); }
@@ -132,7 +133,7 @@ bool core::lacks_gpu_memory(std::span<const pod_row> chunk) const {
     const std::int64_t releasing = (*live.releasing)[at] + gpus_in_instances(*live.releasing, row);
     asked_mib -=
         (idle / whole_device + releasing / whole_device) * policy::kai_gpu_memory((*state().nodes)[row]->gpu_memory);
-    if (groups.is_open()) asked_mib -= groups.free_memory(row);
+    if (access.groups->is_open()) asked_mib -= access.groups->free_memory(row);
   }
   return asked_mib > 0;
 }

@@ -19,7 +19,7 @@ void keep_each_once(std::vector<Row>& rows) {
 }
 
 /// Books of shared devices and of claims say what has been tried, so amounts of nodes do not follow from their pods.
-bool has_other_books(const core& c) { return c.groups.is_open() || c.claims.used(); }
+bool has_other_books(const core& c) { return c.constraints.has(policy::trait_amounts_not_of_pods); }
 
 quota_vector held_at(const core& c, pod_row p, std::uint32_t slot) {
   const model::pod_class& kind = c.state().class_of(p);

@@ -75,38 +75,6 @@ result<void> check_capacity(const core& c) {
   return {};
 }
 
-/// Zones have what they had at the start and what has been given back since. What they had is counted by a fresh
-/// ledger, which takes the pods to be where the session has put them.
-result<void> check_zones(const core& c) {
-  if (!c.zones.used() || !c.evicted_twice.empty()) return {};
-  const model::cluster_state& s = c.state();
-  policy::zone_ledger before;
-  before.open(s, c.options);
-  std::vector<std::int64_t> available = before.available();
-  std::vector<std::int64_t> idle = before.idle();
-  for (pod_row p = 0; p < s.pod_slots; ++p) {
-    if (!s.pods[p].live) continue;
-    const auto was = static_cast<pod_status>(s.live.pod_state[p]);
-    const auto is = static_cast<pod_status>(c.live.pod_state[p]);
-    const std::uint32_t slot = s.live.pod_node[p];
-    if (slot != no_row && model::is_in(was, model::active_allocated)) {
-      before.add_to(available, before.placement_at(p), (*s.node_row_of_slot)[slot]);
-    }
-    if (c.live.pod_node[p] != no_row && model::is_in(is, model::active_allocated)) {
-      const node_row row = (*s.node_row_of_slot)[c.live.pod_node[p]];
-      const policy::zone_placement& placed = c.zones.placement_at(p);
-      before.take_from(available, placed, row);
-      const bool fresh = is == pod_status::allocated || is == pod_status::binding;
-      if (fresh && was == pod_status::pending) before.take_from(idle, placed, row);
-    }
-  }
-  if (available != c.zones.available()) return violated("available amounts of NUMA zones differ from their pods");
-  const bool plain = c.log.empty() && std::none_of(c.decisions.begin(), c.decisions.end(),
-                                                   [](const decision& d) { return d.kind != decision_kind::bind; });
-  if (plain && idle != c.zones.idle()) return violated("idle amounts of NUMA zones differ from their pods");
-  return {};
-}
-
 /// A group that got something must have its gangs complete, unless it lost something too: who has lost pods may get
 /// some back, and a gang that was broken may be moved.
 result<void> check_gangs(const core& c) {
@@ -299,8 +267,8 @@ result<void> core::check() const {
     }
   }
   // KAI's books of shared devices cannot be counted again: what they say depends on what has been tried.
-  // Nor can those of devices that several pods have: who of them is charged depends on who came first.
-  const bool has_books = groups.is_open() || claims.used();
+  // Nor can those of devices that several pods have: which of them is charged depends on which came first.
+  const bool has_books = constraints.has(policy::trait_amounts_not_of_pods);
   if (!has_books) {
     if (auto done = compare_nodes(*this, *copy.live.idle, *live.idle, "idle"); !done) return done;
     if (auto done = compare_nodes(*this, *copy.live.releasing, *live.releasing, "releasing"); !done) return done;
@@ -325,22 +293,15 @@ result<void> core::check() const {
     if (expected[q] != (*live.queue_allocated)[q])
       return violated("queue '" + (*state().queues)[q].name + "': its sum differs from its pods");
   }
-  if (auto done = check_zones(*this); !done) return done;
-  if (const std::string fault = vendors.used() ? vendors.fault() : std::string{}; !fault.empty())
-    return violated(fault);
-  if (loads.used()) {
-    policy::load_book anew;
-    anew.open(access, options.colocation_most);
-    if (!std::ranges::equal(anew.staying(), loads.staying()) || !std::ranges::equal(anew.leaving(), loads.leaving()))
-      return violated("loads of devices differ from their pods");
-  }
-  if (const std::string fault = power.used() ? power.fault(state(), live) : std::string{}; !fault.empty())
+  const bool only_starts =
+      log.empty() && std::ranges::all_of(decisions, [](const decision& d) { return d.kind == decision_kind::bind; });
+  if (const std::string fault = constraints.fault(access, {only_starts, !evicted_twice.empty()}); !fault.empty())
     return violated(fault);
   for (group_row g = 0; state().semi_preemptible_groups > 0 && g < state().group_slots; ++g) {
     if (!state().groups[g].live || !state().groups[g].semi_preemptible) continue;
     if (core_growth(g, {}) != quota_vector{}) return violated("the core of a group differs from what queues count");
   }
-  if (auto done = groups.is_open() || claims.used() ? result<void>{} : check_capacity(*this); !done) return done;
+  if (auto done = has_books ? result<void>{} : check_capacity(*this); !done) return done;
   return log.empty() && !abandoned ? check_gangs(*this) : result<void>{};
 }
 
@@ -361,7 +322,7 @@ result<void> core::verify() {
 std::string core::digest_for_checks() const {
   if (!counts_again() || !is_repeated(sets_tried)) return {};
   // An undo in KAI's books of shared devices and of claims is not always exact.
-  if (!groups.is_open() && !(compat() && claims.used()) && state().pod_slots + state().node_count() <= small_cluster)
+  if (!constraints.has(policy::trait_undo_is_inexact) && state().pod_slots + state().node_count() <= small_cluster)
     return state_digest();
   return {};
 }
@@ -386,19 +347,7 @@ std::string core::state_digest() const {
   add_bytes(hash, *live.device_claims);
   add_bytes(hash, *live.queue_allocated);
   add_bytes(hash, *live.queue_nonpreemptible);
-  add_bytes(hash, zones.available());
-  add_bytes(hash, zones.idle());
-  if (claims.used()) hash.update(claims.digest());
-  hash.update(std::as_bytes(budgets.left()));
-  if (vendors.used()) hash.update(vendors.digest());
-  hash.update(std::as_bytes(loads.staying()));
-  hash.update(std::as_bytes(loads.leaving()));
-  for (pod_row p = 0; zones.used() && p < state().pod_slots; ++p) {
-    for (const policy::zone_share& one : zones.placement_at(p)) {
-      const std::int64_t words[] = {p, one.zone, one.dim, one.amount};
-      hash.update(std::as_bytes(std::span(words)));
-    }
-  }
+  constraints.digest(hash);
   for (const division& one : divisions) {
     const std::uint64_t words[] = {one.node, one.device, one.layout.size()};
     hash.update(std::as_bytes(std::span(words)));

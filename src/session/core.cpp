@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "model/nominations.hpp"
+#include "policy/predicates/reservations.hpp"
 #include "session/members.hpp"
 #include "session/remaining_group.hpp"
 #include "session/topologies.hpp"
@@ -76,16 +77,7 @@ core::core(const core& other)
       now(other.now),
       live(other.live),
       choice(other.choice),
-      zones(other.zones),
-      claims(other.claims),
-      loads(other.loads),
-      vendors(other.vendors),
-      saved_claims(other.saved_claims),
-      budgets(other.budgets),
-      reservations(other.reservations),
-      affinity(other.affinity),
-      neighbours(other.neighbours),
-      power(other.power),
+      constraints(other.constraints),
       has_proportion(other.has_proportion),
       has_predicates(other.has_predicates),
       topologies(other.topologies),
@@ -110,7 +102,6 @@ core::core(const core& other)
       placed_here(other.placed_here),
       abandoned(other.abandoned),
       evicted_twice(other.evicted_twice),
-      groups(other.groups),
       smallest_gpu(other.smallest_gpu),
       largest_gpu(other.largest_gpu),
       log(other.log),
@@ -138,7 +129,6 @@ core::core(const core& other)
       refusing_plugins_(other.refusing_plugins_),
       budget_refusals_(other.budget_refusals_),
       history_(other.history_),
-      history_claims_(other.history_claims_),
       took_back_(other.took_back_),
       lost_places_(other.lost_places_) {
   connect();
@@ -175,15 +165,15 @@ void core::connect() {
   access.now = now;
   access.fair_share = fair_share;
   access.leaving = &leaving;
-  access.groups = &groups;
+  static const policy::gpu_groups no_groups;
+  static const policy::reservation_book no_reservations;
+  static const policy::disruption_ledger no_budgets;
+  access.groups = &no_groups;
+  access.reservations = &no_reservations;
+  access.budgets = &no_budgets;
   access.predicates = has_predicates;
-  access.zones = zones.used() ? &zones : nullptr;
-  access.claims = claims.used() ? &claims : nullptr;
-  access.vendors = vendors.used() ? &vendors : nullptr;
-  access.loads = loads.used() ? &loads : nullptr;
-  access.affinity = affinity.is_open() ? &affinity : nullptr;
-  access.neighbours = neighbours.is_open() ? &neighbours : nullptr;
-  access.power = power.used() ? &power : nullptr;
+  access.constraints = &constraints;
+  constraints.show(access);
   access.node_changed_at = choice.changed_at();
 }
 
@@ -195,22 +185,14 @@ result<void> core::open() {
   has_proportion = has("proportion");
   has_predicates = has("predicates");
   find_gpu_memories();
-  if (compat()) groups.open(state(), live);
+  if (auto done = open_constraints(true); !done) return done;
   count_in_queues_anew();
   if (state().topology_asks > 0 && has("topology")) topologies = build_topologies(state(), compat());
   divide_shares();
   for (group_row g = 0; state().semi_preemptible_groups > 0 && g < state().group_slots; ++g) {
     if (state().groups[g].live && state().groups[g].semi_preemptible) charge_core(g);
   }
-  if (has("numa")) zones.open(state(), options);
-  open_claims();
-  if (auto done = vendors.open(state(), options, setup->catalog); !done) return done;
-  if (options.respect_disruption_budgets) budgets.open(state());
-  reservations.open(state(), now);
-  if (has_predicates) affinity.open(access);
-  neighbours.open(access, has("topologyspread"), has("interpodaffinity"));
-  if (has("colocation") && !compat()) loads.open(access, options.colocation_most);
-  if (has("powercap")) power.open(state(), live);
+  if (auto done = open_constraints(false); !done) return done;
   connect();
   for (const auto& [name, make] : setup->parts) {
     std::unique_ptr<policy_part> part = make(options);
@@ -226,15 +208,10 @@ result<void> core::open() {
   return {};
 }
 
-/// Devices that pods share are charged once per node: the model has charged each pod.
-void core::open_claims() {
-  claims.open(state(), options, has("dynamicresources"));
-  for (pod_row p = 0; claims.used() && p < state().pod_slots; ++p) {
-    const auto status = static_cast<pod_status>(live.pod_state[p]);
-    if (!claims.has_claims(p) || live.pod_node[p] == no_row || !model::is_in(status, model::active_used)) continue;
-    const node_row row = node_of(p);
-    model::charge_gpus(state(), live, row, status, -claims.enter(p, row, state().class_of(p).requests(dim_gpu)));
-  }
+result<void> core::open_constraints(bool first) {
+  if (auto done = constraints.open(setup->constraints, {access, live, setup->catalog}, first); !done) return done;
+  connect();
+  return {};
 }
 
 // ---- statement ---------------------------------------------------------------------------------------------------
@@ -274,7 +251,7 @@ void core::set_status(pod_row pod, pod_status status) {
 void core::note_node(node_row row) {
   choice.node_changed(*this, row);
   books.note(row);
-  if (power.used()) power.node_changed(state(), live, row);
+  constraints.node_changed(access, row);
 }
 
 void core::charge_node(pod_row pod, node_row row, pod_status status, const device_set& devices, std::int64_t sign) {
@@ -284,13 +261,8 @@ void core::charge_node(pod_row pod, node_row row, pod_status status, const devic
     model::charge_devices(state(), live, c, row, status, devices, sign);
   } else {
     model::charge_node(state(), live, c, row, status, devices, sign);
-    if (groups.is_open()) groups.count_whole(row, c, sign);
   }
-  if (claims.has_claims(pod)) {
-    const std::int64_t gpus = c.requests(dim_gpu);
-    const std::int64_t shared = sign > 0 ? claims.enter(pod, row, gpus) : claims.leave(pod, row, gpus);
-    model::charge_gpus(state(), live, row, status, -sign * shared);
-  }
+  constraints.charge(access, live, pod, row, status, sign);
   if (sign < 0 || status == pod_status::releasing) ++frees;
   note_node(row);
 }
@@ -298,19 +270,16 @@ void core::charge_node(pod_row pod, node_row row, pod_status status, const devic
 void core::charge_node_anew(pod_row pod, node_row row, pod_status from, pod_status to, const device_set& devices) {
   const pod_class& c = state().class_of(pod);
   if (access.in_groups(c)) {
-    model::charge_amounts(state(), live, c, row, from, -1, model::gpu_charge::none);
+    // A pod that was given another place on the node that it is leaving is not charged there any more.
+    const bool was_charged = access.groups->is_booked(pod);
+    if (was_charged) model::charge_amounts(state(), live, c, row, from, -1, model::gpu_charge::none);
     model::charge_amounts(state(), live, c, row, to, 1, model::gpu_charge::none);
     model::charge_devices(state(), live, c, row, from, devices, -1);
     model::charge_devices(state(), live, c, row, to, devices, 1);
-    groups.restate(state(), live, pod, to);
   } else {
     model::charge_node_anew(state(), live, c, row, from, to, devices);
   }
-  if (claims.has_claims(pod)) {
-    const std::int64_t gpus = c.requests(dim_gpu);
-    model::charge_gpus(state(), live, row, from, claims.leave(pod, row, gpus));
-    model::charge_gpus(state(), live, row, to, -claims.enter(pod, row, gpus));
-  }
+  constraints.recharge(access, live, pod, row, from, to);
   ++frees;
   note_node(row);
 }
@@ -369,85 +338,60 @@ void core::charge_core_of(pod_row pod) {
   if (state().pods[pod].sub != no_row && state().groups[group].semi_preemptible) charge_core(group);
 }
 
+/// What was before an operation.
+void core::log_operation(operation_kind kind, pod_row pod) {
+  operation op;
+  op.kind = kind;
+  op.old_status = static_cast<pod_status>(live.pod_state[pod]);
+  op.pod = pod;
+  op.old_node = live.pod_node[pod];
+  op.old_devices = live.pod_devices[pod];
+  op.saved = constraints.save(pod);
+  log.push_back(op);
+}
+
 void core::put(pod_row pod, node_row node, pod_status status, const device_set& devices,
-               const policy::group_ids& chosen, std::uint32_t placed, operation_kind kind) {
-  const auto old = static_cast<pod_status>(live.pod_state[pod]);
-  log.push_back({kind, false, false, false, old, pod, live.pod_node[pod], live.pod_devices[pod], zones.number_of(pod),
-                 save_claims(pod), 0});
+               const policy::group_ids& chosen, operation_kind kind, std::uint32_t again) {
+  log_operation(kind, pod);
+  const pod_status old = log.back().old_status;
   if (old == pod_status::releasing) {
     // KAI's nodes know a pod once: a claim on the node that it is leaving takes the place of what it holds there, which
     // would be given to others while the pod still has it.
-    const bool same_node = live.pod_node[pod] == (*state().nodes)[node]->slot;
-    log.back().replaces = compat() && same_node && !state().class_of(pod).is_shared();
+    log.back().replaces =
+        compat() && live.pod_node[pod] == (*state().nodes)[node]->slot && !state().class_of(pod).is_shared();
     if (log.back().replaces) {
       charge_node(pod, node, old, live.pod_devices[pod], -1);
     } else {
       leaving.push_back({pod, live.pod_node[pod], live.pod_devices[pod]});
       ++times_leaving.at(pod);
     }
-    if (in_groups(pod)) same_node ? groups.forget(pod) : groups.leave_behind(pod);
   }
+  policy::place_change change{policy::place_event::placed, pod, node, old, status, log.back().old_node};
+  change.starts = kind == operation_kind::allocate;
+  change.replaces = log.back().replaces;
+  change.groups = &chosen;
+  change.devices = devices;
   set_status(pod, status);
   live.pod_node.write(pod) = (*state().nodes)[node]->slot;
   live.pod_devices.write(pod) = devices;
-  if (in_groups(pod)) {
-    groups.put(state(), live, pod, node, status,
-               chosen.empty() ? groups.on_devices(node, state().class_of(pod), devices.mask).groups : chosen);
-  }
-  // KAI counts a pod on its node before it gets the devices of its claims.
-  const bool gets_devices = claims.has_claims(pod) && claims.decides();
-  if (gets_devices && !compat()) claims.allocate(pod, node, status == pod_status::allocated);
+  tell_before(change, again);
   charge_node(pod, node, status, devices, 1);
   charge_queues(pod, 1);
   charge_core_of(pod);
-  if (vendors.used()) vendors.put(state(), pod, node, status == pod_status::allocated);
-  if (gets_devices && compat()) claims.allocate(pod, node, status == pod_status::allocated);
-  if (zones.used()) {
-    zones.set(pod, placed);
-    zones.charge(pod, node, 1);
-    if (status == pod_status::allocated) zones.occupy(pod, node, 1);
-  }
+  tell_after(change, again);
   tell(pod, live.pod_node[pod], old);
 }
 
 void core::allocate(pod_row pod, node_row node, const device_set& devices, const policy::group_ids& chosen) {
-  const std::uint32_t placed = zones.place(state(), state().class_of(pod), node, policy::zone_ledger::amount::free_now);
-  put(pod, node, pod_status::allocated, devices, chosen, placed, operation_kind::allocate);
+  put(pod, node, pod_status::allocated, devices, chosen, operation_kind::allocate);
 }
 
 void core::pipeline(pod_row pod, node_row node, const device_set& devices, const policy::group_ids& chosen) {
-  const std::uint32_t placed =
-      zones.place(state(), state().class_of(pod), node, policy::zone_ledger::amount::free_or_releasing);
-  put(pod, node, pod_status::pipelined, devices, chosen, placed, operation_kind::pipeline);
-}
-
-bool core::changes_zones(pod_row pod, node_row node) {
-  if (!zones.used()) return false;
-  const std::uint32_t had = zones.number_of(pod);
-  if (!compat()) return !zones.has_room(node, had);
-  const std::uint32_t now_gets =
-      zones.place(state(), state().class_of(pod), node, policy::zone_ledger::amount::free_or_releasing);
-  return now_gets != 0 && now_gets != had;
-}
-
-std::uint32_t core::save_claims(pod_row pod) {
-  if (!claims.has_claims(pod)) return no_row;
-  saved_claims.push_back(claims.save(pod));
-  return static_cast<std::uint32_t>(saved_claims.size() - 1);
-}
-
-bool core::changes_claims(pod_row pod, std::uint32_t eviction) const {
-  return !compat() && claims.has_claims(pod) && !claims.can_rejoin(pod, saved_claims[log[eviction].old_claims]);
-}
-
-/// An evicted pod is back: it has what it had.
-void core::rejoin_claims(const operation& op) {
-  if (op.old_claims != no_row) claims.rejoin(op.pod, saved_claims[op.old_claims]);
+  put(pod, node, pod_status::pipelined, devices, chosen, operation_kind::pipeline);
 }
 
 void core::evict(pod_row pod) {
-  log.push_back({operation_kind::evict, false, false, false, static_cast<pod_status>(live.pod_state[pod]), pod,
-                 live.pod_node[pod], live.pod_devices[pod], zones.number_of(pod), save_claims(pod), 0});
+  log_operation(operation_kind::evict, pod);
   release_in_place(pod, depth());
 }
 
@@ -457,10 +401,10 @@ void core::evict_again(pod_row pod) {
   log.push_back(op);
   forget_chunk(pod);
   charge_queues(pod, -1);
-  zones.charge(pod, node_of(pod), -1);
-  if (!claims.has_claims(pod)) return;
-  charge_node_anew(pod, node_of(pod), pod_status::releasing, pod_status::releasing, live.pod_devices[pod]);
-  if (claims.decides()) claims.deallocate(pod);
+  if (constraints.counts_gpus_of(pod))
+    charge_node_anew(pod, node_of(pod), pod_status::releasing, pod_status::releasing, live.pod_devices[pod]);
+  tell_after({policy::place_event::evicted_again, pod, node_of(pod), pod_status::releasing, pod_status::releasing},
+             op.saved);
 }
 
 /// Queues do not count claims of earlier sessions.
@@ -470,24 +414,16 @@ bool core::is_charged(pod_row pod, pod_status status) const {
 }
 
 void core::finish(pod_row pod) {
-  const auto old = static_cast<pod_status>(live.pod_state[pod]);
-  log.push_back({operation_kind::finish, false, false, false, old, pod, live.pod_node[pod], live.pod_devices[pod],
-                 zones.number_of(pod), save_claims(pod), 0});
-  if (in_groups(pod)) groups.shelve(state(), live, pod);
+  log_operation(operation_kind::finish, pod);
+  const pod_status old = log.back().old_status;
+  const policy::place_change change{policy::place_event::ended, pod, node_of(pod), old, pod_status::succeeded};
+  tell_before(change, log.back().saved);
   charge_node(pod, node_of(pod), old, live.pod_devices[pod], -1);
-  finish_in_zones(pod, old, -1);
-  if (claims.has_claims(pod) && claims.decides()) claims.deallocate(pod);
-  if (vendors.used()) vendors.end(pod, node_of(pod));
+  tell_after(change, log.back().saved);
   if (is_charged(pod, old)) charge_queues(pod, -1);
   set_status(pod, pod_status::succeeded);
   charge_core_of(pod);
   tell(pod, live.pod_node[pod], old);
-}
-
-/// Who has ended is no longer in zones, neither as one that stays nor as one that leaves.
-void core::finish_in_zones(pod_row pod, pod_status was, std::int64_t sign) {
-  if (model::is_in(was, model::active_allocated)) zones.charge(pod, node_of(pod), sign);
-  if (was != pod_status::pipelined) zones.occupy(pod, node_of(pod), sign);
 }
 
 void core::release_in_place(pod_row pod, std::uint32_t mark) {
@@ -496,46 +432,28 @@ void core::release_in_place(pod_row pod, std::uint32_t mark) {
   charge_node_anew(pod, row, old, pod_status::releasing, live.pod_devices[pod]);
   set_status(pod, pod_status::releasing);
   charge_queues(pod, -1);
-  zones.charge(pod, row, -1);
-  if (vendors.used()) vendors.release(pod, row);
-  if (claims.has_claims(pod) && claims.decides()) {
-    claims.deallocate(pod);
-    claims.leave_behind(pod, saved_claims[log[mark - 1].old_claims]);
-  }
+  tell_after({policy::place_event::evicted, pod, row, old, pod_status::releasing}, log[mark - 1].saved);
   charge_core_of(pod);
-  budgets.charge(pod);
   mark_evicted(pod, mark);
   tell(pod, live.pod_node[pod], old);
 }
 
 void core::restore_evicted(const operation& op) {
   const node_row row = (*state().node_row_of_slot)[op.old_node];
-  rejoin_claims(op);
-  if (in_groups(op.pod) && !groups.is_booked(op.pod)) {
-    const pod_class& c = state().class_of(op.pod);
-    model::charge_amounts(state(), live, c, row, op.old_status, 1, model::gpu_charge::none);
-    model::charge_devices(state(), live, c, row, pod_status::releasing, op.old_devices, -1);
-    model::charge_devices(state(), live, c, row, op.old_status, op.old_devices, 1);
-    groups.recall(state(), live, op.pod, op.old_status);
-    ++frees;
-    note_node(row);
-  } else {
-    charge_node_anew(op.pod, row, pod_status::releasing, op.old_status, op.old_devices);
-  }
+  const policy::place_change change{policy::place_event::restored, op.pod, row, pod_status::releasing, op.old_status};
+  tell_before(change, op.saved);
+  charge_node_anew(op.pod, row, pod_status::releasing, op.old_status, op.old_devices);
   set_status(op.pod, op.old_status);
   charge_queues(op.pod, 1);
-  if (vendors.used()) vendors.hold_again(op.pod, row, op.old_status != pod_status::pipelined);
-  zones.charge(op.pod, row, 1);
-  if (compat() && claims.has_claims(op.pod) && claims.decides()) claims.allocate(op.pod, row, false);
+  tell_after(change, op.saved);
   charge_core_of(op.pod);
-  budgets.restore(op.pod);
   mark_evicted(op.pod, 0);
   tell(op.pod, op.old_node, pod_status::releasing);
 }
 
 bool core::keeps_budgets(group_row waiting) {
-  if (budgets.holds()) return true;
-  if (waiting != no_row) note_budget(waiting, budgets.overdraft());
+  if (access.budgets->holds()) return true;
+  if (waiting != no_row) note_budget(waiting, access.budgets->overdraft());
   rollback(0);
   return false;
 }
@@ -555,22 +473,19 @@ void core::unevict(std::uint32_t eviction) {
   log.push_back(op);
 }
 
-void core::undo_put(const operation& op, bool restores_claims) {
+void core::undo_put(const operation& op, bool is_undo, bool restores) {
   const node_row row = node_of(op.pod);
   const std::uint32_t left = live.pod_node[op.pod];
   const auto was = static_cast<pod_status>(live.pod_state[op.pod]);
-  const bool grouped = in_groups(op.pod);
-  if (grouped) groups.take(state(), live, op.pod);
+  policy::place_change change{policy::place_event::taken_back, op.pod, row, was, op.old_status, op.old_node};
+  change.starts = op.kind == operation_kind::allocate;
+  change.replaces = op.replaces;
+  change.is_undo = is_undo;
+  change.restores = restores;
+  tell_before(change, op.saved);
   charge_node(op.pod, row, was, live.pod_devices[op.pod], -1);
   charge_queues(op.pod, -1);
-  if (vendors.used()) vendors.take(op.pod, row);
-  if (claims.has_claims(op.pod)) {
-    if (claims.decides()) claims.deallocate(op.pod);
-    if (restores_claims) claims.restore(op.pod, saved_claims[op.old_claims]);
-  }
-  zones.charge(op.pod, row, -1);
-  if (op.kind == operation_kind::allocate) zones.occupy(op.pod, row, -1);
-  if (zones.used()) zones.set(op.pod, op.old_zones);
+  tell_after(change, op.saved);
   set_status(op.pod, op.old_status);
   live.pod_node.write(op.pod) = op.old_node;
   live.pod_devices.write(op.pod) = op.old_devices;
@@ -581,10 +496,21 @@ void core::undo_put(const operation& op, bool restores_claims) {
         std::find_if(leaving.rbegin(), leaving.rend(), [&](const leaving_pod& g) { return g.pod == op.pod; });
     leaving.erase(std::next(it).base());
     --times_leaving.at(op.pod);
-    if (grouped && row_of_slot(op.old_node) != row) groups.come_back(op.pod, row_of_slot(op.old_node));
   }
   charge_core_of(op.pod);
   tell(op.pod, op.old_node == no_row ? left : op.old_node, was);
+}
+
+void core::revive(const operation& op) {
+  const node_row row = row_of_slot(op.old_node);
+  const policy::place_change change{policy::place_event::revived, op.pod, row, pod_status::succeeded, op.old_status};
+  set_status(op.pod, op.old_status);
+  tell_before(change, op.saved);
+  charge_node(op.pod, row, op.old_status, op.old_devices, 1);
+  tell_after(change, op.saved);
+  if (is_charged(op.pod, op.old_status)) charge_queues(op.pod, 1);
+  charge_core_of(op.pod);
+  tell(op.pod, op.old_node, pod_status::succeeded);
 }
 
 void core::undo(std::uint32_t position) {
@@ -594,32 +520,20 @@ void core::undo(std::uint32_t position) {
   switch (op.kind) {
     case operation_kind::allocate:
     case operation_kind::pipeline:
-      if (groups.is_open()) {
-        const node_row row = row_of_slot(live.pod_node[op.pod]);
-        undo_put(op);
-        groups.drop_empty(row);
-      } else {
-        undo_put(op);
-      }
+      undo_put(op, true);
       break;
     case operation_kind::evict:
       if (op.again) {
         charge_queues(op.pod, 1);
-        zones.charge(op.pod, node_of(op.pod), 1);
+        tell_after({policy::place_event::restored_again, op.pod, node_of(op.pod), pod_status::releasing,
+                    pod_status::releasing},
+                   op.saved);
       } else {
         restore_evicted(op);
       }
       break;
     case operation_kind::finish:
-      set_status(op.pod, op.old_status);
-      if (in_groups(op.pod)) groups.unshelve(state(), live, op.pod, row_of_slot(op.old_node), op.old_status);
-      rejoin_claims(op);
-      if (vendors.used()) vendors.revive(op.pod);
-      charge_node(op.pod, (*state().node_row_of_slot)[op.old_node], op.old_status, op.old_devices, 1);
-      finish_in_zones(op.pod, op.old_status, 1);
-      if (is_charged(op.pod, op.old_status)) charge_queues(op.pod, 1);
-      charge_core_of(op.pod);
-      tell(op.pod, op.old_node, pod_status::succeeded);
+      revive(op);
       break;
     case operation_kind::unevict:
       log[op.undoes].undone = false;
@@ -629,25 +543,19 @@ void core::undo(std::uint32_t position) {
       undo_division();
       break;
     case operation_kind::withdraw:
-      put(op.pod, row_of_slot(op.old_node), pod_status::pipelined, op.old_devices, {}, op.old_zones,
-          operation_kind::pipeline);
+      put(op.pod, row_of_slot(op.old_node), pod_status::pipelined, op.old_devices, {}, operation_kind::pipeline,
+          op.saved);
       log.pop_back();
       break;
   }
 }
 
 void core::withdraw(pod_row pod) {
-  log.push_back({operation_kind::withdraw, false, false, false, pod_status::pipelined, pod, live.pod_node[pod],
-                 live.pod_devices[pod], zones.number_of(pod), save_claims(pod), 0});
+  log_operation(operation_kind::withdraw, pod);
   const auto made = std::find_if(history_.rbegin(), history_.rend(), [&](const operation& op) {
     return op.pod == pod && op.kind == operation_kind::pipeline;
   });
-  operation held = *made;
-  if (held.old_claims != no_row) {
-    saved_claims.push_back(history_claims_[held.old_claims]);
-    held.old_claims = static_cast<std::uint32_t>(saved_claims.size() - 1);
-  }
-  undo_put(held);
+  undo_put(*made, false);
 }
 
 void core::commit_silently() {
@@ -658,7 +566,7 @@ void core::commit_silently() {
 void core::rollback(std::uint32_t to) {
   for (std::uint32_t i = depth(); i > to; --i) undo(i - 1);
   log.resize(to);
-  if (to == 0) saved_claims.clear();
+  if (to == 0) constraints.end_statement(false);
 }
 
 void core::convert_to_pipelined(group_row group) {
@@ -674,18 +582,18 @@ void core::convert_to_pipelined(group_row group) {
   }
   for (const operation& op : mine) {
     const node_row row = node_of(op.pod);
-    const std::uint32_t placed = zones.number_of(op.pod);
+    const std::uint32_t again = constraints.save(op.pod);
     device_set chosen = live.pod_devices[op.pod];
     policy::group_ids same;
-    if (in_groups(op.pod)) same = *groups.groups_of(op.pod, row);
-    undo_put(op, !compat());  // KAI forgets here what it had known of claims
+    if (in_groups(op.pod)) same = *access.groups->groups_of(op.pod, row);
+    undo_put(op, false, !compat());  // KAI forgets here what it had known of claims
     if (same.empty()) {
       (void)model::choose_devices(
           state(), live, state().class_of(op.pod), row, model::device_amount::free_or_releasing, !compat(), chosen,
           choice.device_order(), nullptr,
-          loads.devices_for(state(), state().class_of(op.pod), row, policy::load_book::amount::later));
+          constraints.devices_for(access, state().class_of(op.pod), row, policy::free_amount::idle_or_releasing));
     }
-    put(op.pod, row, pod_status::pipelined, chosen, same, placed, operation_kind::pipeline);
+    put(op.pod, row, pod_status::pipelined, chosen, same, operation_kind::pipeline, again);
   }
 }
 
@@ -765,15 +673,13 @@ void core::describe_leave(const operation& op, decision& d) const {
   d.kind = decision_kind::evict;
   d.node = (*state().node_row_of_slot)[op.old_node];
   d.devices = op.old_devices;
-  d.numa_zones = zones.zones_at(op.old_zones);
+  constraints.describe_left(op.saved, d);
 }
 
 void core::describe_place(decision& d) const {
   d.node = (*state().node_row_of_slot)[live.pod_node[d.pod]];
   d.devices = live.pod_devices[d.pod];
-  d.numa_zones = zones.zones_of_pod(d.pod);
-  if (claims.used()) d.claim_devices = claims.devices_of(state(), d.pod);
-  if (vendors.used()) d.device_grants = vendors.grants_of(d.pod, d.node);
+  constraints.describe(access, d.pod, d.node, d);
   if (const auto cell = cell_places_.find(d.pod); cell != cell_places_.end()) d.device_grants.push_back(cell->second);
 }
 
@@ -785,17 +691,12 @@ void core::begin_binding(pod_row pod) {
 /// Ends a statement whose decisions have been told. Where decisions are net it is kept, so that it can be taken back.
 void core::close_statement() {
   if (decides_net()) {
-    for (operation op : log) {
-      if (op.undone || op.kind == operation_kind::unevict || op.kind == operation_kind::divide) continue;
-      if (op.old_claims != no_row) {
-        history_claims_.push_back(saved_claims[op.old_claims]);
-        op.old_claims = static_cast<std::uint32_t>(history_claims_.size() - 1);
-      }
-      history_.push_back(op);
+    for (const operation& op : log) {
+      if (!op.undone && op.kind != operation_kind::unevict && op.kind != operation_kind::divide) history_.push_back(op);
     }
   }
   log.clear();
-  saved_claims.clear();
+  constraints.end_statement(decides_net());
 }
 
 void core::abandon() {
@@ -809,7 +710,7 @@ void core::abandon() {
     mark_evicted(op.pod, no_row);  // of no statement
   }
   log.clear();
-  saved_claims.clear();
+  constraints.end_statement(false);
 }
 
 // ---- groups ------------------------------------------------------------------------------------------------------

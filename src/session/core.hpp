@@ -25,19 +25,13 @@
 #include "model/account.hpp"
 #include "model/dependencies.hpp"
 #include "policy/access.hpp"
-#include "policy/claims/ledger.hpp"
-#include "policy/devices/ledger.hpp"
-#include "policy/devices/load_book.hpp"
-#include "policy/numa/ledger.hpp"
+#include "policy/constraints/constraint_list.hpp"
+#include "policy/constraints/disruption_ledger.hpp"
+#include "policy/constraints/registry.hpp"
 #include "policy/ordering/exact_queue_order.hpp"
 #include "policy/ordering/kai_queue_order.hpp"
-#include "policy/predicates/affinity_counts.hpp"
-#include "policy/predicates/neighbours.hpp"
-#include "policy/predicates/power_caps.hpp"
-#include "policy/predicates/reservations.hpp"
 #include "policy/topology/domain_tree.hpp"
 #include "session/change_ledger.hpp"
-#include "session/disruption_ledger.hpp"
 #include "session/domain_books.hpp"
 #include "session/effort.hpp"
 #include "session/group_order.hpp"
@@ -57,9 +51,9 @@ struct operation {
   pod_row pod = no_row;
   std::uint32_t old_node = no_row;  ///< slot
   device_set old_devices{};
-  std::uint32_t old_zones = 0;        ///< number of the placement
-  std::uint32_t old_claims = no_row;  ///< what the pod knew of its claims, in `saved_claims`
-  std::uint32_t undoes = 0;           ///< unevict: position of the eviction; divide: that of the division
+  /// What node constraints had of the pod.
+  std::uint32_t saved = policy::place_change::nothing_saved;
+  std::uint32_t undoes = 0;  ///< unevict: position of the eviction; divide: that of the division
 };
 
 /// A device that is divided anew. What is made comes free once the host has done it; what goes is free no more.
@@ -153,7 +147,9 @@ struct policy_setup {
   policy_options options;
   part_list parts;
   std::shared_ptr<const device_catalog> catalog;
-  bool keeps_gangs = true;  ///< nobody of a group starts before its gangs are complete
+  bool keeps_gangs = true;  ///< no pod of a group starts before its gangs are complete
+  /// Those that a session may use.
+  std::vector<policy::constraint_factory> constraints = policy::built_in_constraints();
 };
 
 class core {
@@ -185,24 +181,10 @@ class core {
   /// victim is listed twice; only `compat` repeats it.
   void evict_again(pod_row pod);
   void unevict(std::uint32_t eviction);
-  /// The pod, which was evicted from the node, would not get the NUMA zones back that it had there.
-  [[nodiscard]] bool changes_zones(pod_row pod, node_row node);
-  /// Or others have got devices since that it shared there by the rules of a vendor.
-  [[nodiscard]] bool changes_vendor_devices(pod_row pod, node_row node) const {
-    return vendors.concerns(state(), pod) && !vendors.can_hold_again(pod, node);
+  /// The pod, which was evicted from the node, would get back there what it had.
+  [[nodiscard]] bool gets_back(pod_row pod, node_row node, std::uint32_t eviction) {
+    return constraints.gives_back(access, pod, node, log[eviction].saved);
   }
-  /// Or others put so much on the devices that it had there that they do not take its load again.
-  [[nodiscard]] bool changes_load(pod_row pod, node_row node) const {
-    return loads.used() && !loads.can_take(state(), state().class_of(pod), node, live.pod_devices[pod].mask,
-                                           policy::load_book::amount::later);
-  }
-  /// Or a feed of the node has not enough power left for the devices that it had there.
-  [[nodiscard]] bool changes_power(pod_row pod, node_row node) const {
-    return power.used() &&
-           power.missing(state(), live, state().class_of(pod), node, live.pod_devices[pod], false).has_value();
-  }
-  /// Or not the devices of its claims.
-  [[nodiscard]] bool changes_claims(pod_row pod, std::uint32_t eviction) const;
   /// Gives the place up that a pod which waits holds since this session was opened.
   void withdraw(pod_row pod);
   /// Ends a statement that decides nothing new: what it holds is held since earlier sessions.
@@ -329,7 +311,7 @@ class core {
   /// GPUs of a node that are free or coming free, parts of shared devices included, in milli-GPU.
   [[nodiscard]] std::int64_t free_gpus(node_row row) const;
   /// GPUs of nodes that are free are more than the whole ones: parts of shared devices, instances of divided ones.
-  [[nodiscard]] bool counts_parts() const { return groups.is_open() || counts_instances_; }
+  [[nodiscard]] bool counts_parts() const { return access.groups->is_open() || counts_instances_; }
   /// Some GPU of the node is free, or some is coming free, be it in part.
   [[nodiscard]] bool has_free_gpus(node_row row) const;
   /// GPUs of a node, instances of divided ones included.
@@ -396,10 +378,10 @@ class core {
 
   // ---- disruption budgets
   /// A budget was in the way when room was to be made for the group.
-  void note_budget(group_row group, const budget_refusal& why) { budget_refusals_[group] = why; }
+  void note_budget(group_row group, const policy::budget_refusal& why) { budget_refusals_[group] = why; }
   void forget_budget(group_row group) { budget_refusals_.erase(group); }
   /// The one that was last; null: none was.
-  [[nodiscard]] const budget_refusal* budget_in_the_way(group_row group) const {
+  [[nodiscard]] const policy::budget_refusal* budget_in_the_way(group_row group) const {
     const auto known = budget_refusals_.find(group);
     return known == budget_refusals_.end() ? nullptr : &known->second;
   }
@@ -437,16 +419,7 @@ class core {
   std::vector<std::unique_ptr<policy_part>> parts;
   std::uint32_t capabilities = 0;  ///< of all parts
   node_choice choice;
-  policy::zone_ledger zones;
-  policy::claim_ledger claims;
-  policy::load_book loads;                         ///< what pods put on devices that they share
-  policy::device_ledger vendors;                   ///< of devices that are shared by the rules of their vendors
-  std::vector<policy::saved_claims> saved_claims;  ///< of operations of the statement
-  disruption_ledger budgets;                       ///< with the option `respect_disruption_budgets`
-  policy::reservation_book reservations;           ///< of nodes, at times
-  policy::affinity_counts affinity;                ///< pods as required affinity and host ports ask for them
-  policy::neighbour_book neighbours;               ///< pods by their labels, where a part asks for them
-  policy::power_book power;                        ///< what nodes draw of their feeds, with the part `powercap`
+  policy::constraint_list constraints;  ///< on where pods may be, those that the cluster asks for
   bool has_proportion = false;
   bool has_predicates = false;
 
@@ -488,7 +461,6 @@ class core {
   bool abandoned = false;              ///< a statement of this session was
   std::vector<pod_row> evicted_twice;  ///< by statements that stand; their queues got the amount back twice
 
-  policy::gpu_groups groups;      ///< `compat`
   std::int64_t smallest_gpu = 0;  ///< memory in bytes, MiB in `compat`; 0: not known, or nobody asks
   std::int64_t largest_gpu = 0;
   std::uint64_t steps_left = std::numeric_limits<std::uint64_t>::max();
@@ -522,9 +494,7 @@ class core {
   [[nodiscard]] result<void> ask_for_shares();
   /// Tells those that hear changes.
   void tell(pod_row pod, std::uint32_t node, pod_status before) {
-    if (affinity.is_open()) affinity.changed(access, pod);
-    if (neighbours.is_open()) neighbours.changed(access, pod);
-    if (loads.used()) loads.changed(access, pod);
+    constraints.changed(access, pod);
     if ((capabilities & part_hears_changes) != 0) tell_parts(pod, node, before);
   }
   void tell_parts(pod_row pod, std::uint32_t node, pod_status before);
@@ -542,13 +512,15 @@ class core {
   void note_placed(pod_row pod, bool placed);
   [[nodiscard]] bool bound_refuses(group_row group, const model::quota_vector& requested, bool quota,
                                    failure& why) const;
-  void open_claims();
+  [[nodiscard]] result<void> open_constraints(bool first);
   void charge_node(pod_row pod, node_row row, pod_status status, const device_set& devices, std::int64_t sign);
   void charge_node_anew(pod_row pod, node_row row, pod_status from, pod_status to, const device_set& devices);
   void charge_queues(pod_row pod, std::int64_t sign);
+  /// `again`: what constraints have saved of the pod and give it again.
   void put(pod_row pod, node_row node, pod_status status, const device_set& devices, const policy::group_ids& groups,
-           std::uint32_t zones, operation_kind kind);
+           operation_kind kind, std::uint32_t again = policy::place_change::nothing_saved);
   void undo(std::uint32_t position);
+  void revive(const operation& op);
   void undo_division();
   static void describe_division(const division& what, decision& d);
   [[nodiscard]] bool was_placed_here(const operation& eviction) const;
@@ -558,10 +530,16 @@ class core {
   void close_statement();
   void undo_history();
   friend class net_outcome;
-  void undo_put(const operation& op, bool restores_claims = true);
-  [[nodiscard]] std::uint32_t save_claims(pod_row pod);
-  void rejoin_claims(const operation& op);
-  void finish_in_zones(pod_row pod, pod_status was, std::int64_t sign);
+  void log_operation(operation_kind kind, pod_row pod);
+  /// Before and after amounts are charged.
+  void tell_before(const policy::place_change& change, std::uint32_t saved) {
+    if (!constraints.empty()) constraints.before_amounts(access, live, change, saved);
+  }
+  void tell_after(const policy::place_change& change, std::uint32_t saved) {
+    if (!constraints.empty()) constraints.after_amounts(access, live, change, saved);
+  }
+  /// `is_undo`: nothing comes in its place. `restores`: constraints know again what they had known.
+  void undo_put(const operation& op, bool is_undo, bool restores = true);
   [[nodiscard]] bool in_groups(pod_row pod) const { return access.in_groups(state().class_of(pod)); }
   [[nodiscard]] node_row row_of_slot(std::uint32_t slot) const { return (*state().node_row_of_slot)[slot]; }
   [[nodiscard]] node_row node_of(pod_row pod) const { return row_of_slot(live.pod_node[pod]); }
@@ -597,11 +575,10 @@ class core {
   std::map<pod_row, std::string> cell_places_;
   std::map<group_row, std::string> missing_cells_;
   std::map<group_row, std::string> refusing_plugins_;
-  std::map<group_row, budget_refusal> budget_refusals_;
+  std::map<group_row, policy::budget_refusal> budget_refusals_;
   std::vector<operation> history_;  ///< what commits have done, where decisions are net
-  std::vector<policy::saved_claims> history_claims_;
-  bool took_back_ = false;       ///< a commit since has taken back what this session had placed
-  base::row_marks lost_places_;  ///< pods from which commits took the places that were kept for them
+  bool took_back_ = false;          ///< a commit since has taken back what this session had placed
+  base::row_marks lost_places_;     ///< pods from which commits took the places that were kept for them
 };
 
 /// An amount in KAI's unit of a quota dimension: devices, milli-cores, bytes.

@@ -13,7 +13,7 @@ double native_amount(const core& c, node_row row, dimension d) {
   return to_native(d, (*c.live.idle)[at] + (*c.live.releasing)[at]);
 }
 
-double shared_room(const core& c, node_row row) { return c.groups.is_open() ? c.groups.room(row) : 0; }
+double shared_room(const core& c, node_row row) { return c.access.groups->is_open() ? c.access.groups->room(row) : 0; }
 
 void tell(const core& c, node_row row, policy::topology::domain_book& book) {
   const std::span<double> free = book.change(row, shared_room(c, row));

@@ -304,9 +304,8 @@ class net_outcome {
 
 void core::undo_history() {
   log = std::move(history_);
-  saved_claims = std::move(history_claims_);
   history_.clear();
-  history_claims_.clear();
+  constraints.reopen_statements();
   const action_statistics counted = statistics.back();  // what was tried is counted once
   rollback(0);
   statistics.back() = counted;
@@ -314,11 +313,7 @@ void core::undo_history() {
 
 bool core::start_in_place(pod_row pod, node_row node, const device_set& devices) {
   if (static_cast<pod_status>(live.pod_state[pod]) != pod_status::pending) return false;
-  if (!policy::ignores_other_pods(access, state().class_of(pod))) {
-    constraint verdict = constraint::none;
-    policy::pod_verdicts(access, pod, std::span(&node, 1), std::span(&verdict, 1));
-    if (verdict != constraint::none) return false;
-  }
+  if (!constraints.others_allow(access, pod, node)) return false;
   const std::optional<place> found = place_on(*this, pod, node, policy::free_amount::idle);
   if (!found || found->must_wait) return false;
   const bool same = devices.mask != 0 && model::can_take(state(), live, state().class_of(pod), node, devices,

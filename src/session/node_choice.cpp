@@ -94,7 +94,7 @@ bool node_choice::are_scores_kept(const core& c) const {
   static constexpr std::string_view of_few_pods[] = {"nominatednode", "topology",       "dynamicresources",
                                                      "vendordevices", "topologyspread", "interpodaffinity",
                                                      "powercap"};
-  if (c.options.reference_path || c.compat() || c.power.used()) return false;
+  if (c.options.reference_path || c.compat() || c.constraints.has(policy::trait_depends_on_other_nodes)) return false;
   return std::all_of(c.parts.begin(), c.parts.end(), [&](const auto& part) {
     const std::uint32_t offers = part->capabilities();
     const bool is_known =
@@ -288,10 +288,8 @@ bool node_choice::may_go_anywhere(const core& c, pod_row pod) {
   const class_row row = c.state().pods[pod].pod_class;
   const class_facts& known = facts(c, row);
   return known.open_everywhere && known.cluster.what == constraint::none &&
-         policy::ignores_other_pods(c.access, *c.state().classes[row]) && !c.neighbours.has_wishes(pod) &&
-         !c.power.used() && !c.claims.has_claims(pod) && !c.vendors.concerns(c.state(), pod) &&
-         !c.loads.concerns(c.state().class_of(pod)) && c.state().pod_extras[pod].nominated == no_row &&
-         c.reservations.closed_to(c.state().pods[pod].group) == nullptr;
+         policy::ignores_other_pods(c.access, *c.state().classes[row]) && !c.constraints.concerns(c.access, pod) &&
+         !c.constraints.needs_scores(c.access, pod) && c.state().pod_extras[pod].nominated == no_row;
 }
 
 std::optional<std::size_t> node_choice::places_for(core& c, class_row kind, std::size_t count) {
@@ -300,8 +298,9 @@ std::optional<std::size_t> node_choice::places_for(core& c, class_row kind, std:
   const bool whole_only =
       ask.whole_devices > 0 && !ask.is_shared() && ask.memory_devices == 0 && ask.claimed_devices == 0;
   // What KAI adds up in floating point an attempt changes, also where it is undone.
-  if (!fast_ || !whole_only || c.power.used() || c.adds_parts_up() || needs_scan(c, ask) || c.groups.is_open() ||
-      c.zones.used() || c.queues_depend_on_node(ask) || !policy::ignores_other_pods(c.access, ask)) {
+  if (!fast_ || !whole_only || c.constraints.has(policy::trait_not_by_amount) || c.adds_parts_up() ||
+      needs_scan(c, ask) || c.access.groups->is_open() || c.queues_depend_on_node(ask) ||
+      !policy::ignores_other_pods(c.access, ask)) {
     return std::nullopt;
   }
   class_facts& known = facts(c, kind);
@@ -350,7 +349,7 @@ std::optional<std::size_t> node_choice::count_places(core& c, const model::pod_c
 
 /// Nodes with shared devices come first.
 bool node_choice::draws_to_shared(const core& c, const model::pod_class& ask) const {
-  return sharing_ && (c.compat() ? c.groups.is_open() && ask.whole_devices == 0 : ask.is_shared());
+  return sharing_ && (c.compat() ? c.access.groups->is_open() && ask.whole_devices == 0 : ask.is_shared());
 }
 
 /// No index knows which nodes have instances of divided GPUs, or room on shared devices where these do not come first.
@@ -372,28 +371,30 @@ result<place> node_choice::best(core& c, pod_row pod, bool only_claims, const no
   const model::pod_class& ask = *c.state().classes[row];
   among_ = scope.among;
   bands_ = scope.bands;
-  closed_ = c.reservations.closed_to(c.state().pods[pod].group);
+  closed_ = c.constraints.closed_to(c.state().pods[pod].group);
   only_claims_ = only_claims;
+  asked_by_parts_ = false;
   refused_.clear();
   c.refusal = {};
   // Nothing came free since the class found no node: it finds none now.
-  const bool claims = c.claims.has_claims(pod) || c.vendors.concerns(c.state(), pod) || c.neighbours.has_wishes(pod);
-  const bool remembers = (fast_ || by_class_) && !claims && among_ == nullptr &&
-                         policy::ignores_other_pods(c.access, ask) && c.state().pod_extras[pod].nominated == no_row;
+  const bool scores = c.constraints.needs_scores(c.access, pod);
+  const bool remembers = (fast_ || by_class_) && !scores && among_ == nullptr &&
+                         !c.constraints.tells_apart(c.access, pod) && policy::ignores_other_pods(c.access, ask) &&
+                         c.state().pod_extras[pod].nominated == no_row;
   if (remembers && known.failed_at == c.frees + 1) return place{};
   const bool by_index =
-      fast_ && !claims && !needs_scan(c, ask) &&
+      fast_ && !scores && !needs_scan(c, ask) &&
       (ask.wants_gpu() ? spread_gpu_.lexicographic && spread_gpu_.broken_nodes == 0
                        : spread_cpu_.lexicographic && c.state().nodes_without_cpu == 0 && !may_use_overdrawn(c, ask));
   // Among a few nodes asking all of them is cheaper than skipping all others.
-  const bool by_class = by_class_ && !claims && among_ == nullptr && bands_ == nullptr &&
+  const bool by_class = by_class_ && !scores && among_ == nullptr && bands_ == nullptr &&
                         c.access.preferred == nullptr && (!nominated_ || c.state().pod_extras[pod].nominated == no_row);
   result<place> found = by_index   ? best_by_index(c, pod, known, only_claims)
                         : by_class ? best_by_class(c, pod, known, only_claims)
                                    : best_by_scan(c, pod, only_claims);
-  // A claim may need more power than a start, so that who may start finds a place perhaps.
-  if (remembers && closed_ == nullptr && !(only_claims && c.power.used()) && found && found->row == no_row &&
-      c.refusal.what == constraint::none)
+  // A place to wait for may be refused where a start is not.
+  if (remembers && closed_.empty() && !(only_claims && c.constraints.has(policy::trait_waiting_may_need_more)) &&
+      found && found->row == no_row && c.refusal.what == constraint::none)
     known.failed_at = c.frees + 1;
   return found;
 }
@@ -424,9 +425,7 @@ bool node_choice::choose_devices(const core& c, pod_row pod, node_row row, free_
     // Made where it is asked only: it takes memory.
     const bool asks_parts = ask.is_shared() && !c.compat() && (c.capabilities & part_chooses_devices) != 0;
     const model::device_chooser chooser = asks_parts ? chooser_of(c, pod, row) : nullptr;
-    using policy::load_book;
-    const std::uint64_t allowed =
-        c.loads.devices_for(c.state(), ask, row, starts ? load_book::amount::now : load_book::amount::later);
+    const std::uint64_t allowed = c.constraints.devices_for(c.access, ask, row, which);
     if (model::choose_devices(c.state(), c.live, ask, row, amount, !c.compat(), found.devices, device_order(),
                               asks_parts ? &chooser : nullptr, allowed)) {
       if (c.options.devices != device_choice::index) {
@@ -436,9 +435,9 @@ bool node_choice::choose_devices(const core& c, pod_row pod, node_row row, free_
     }
     // KAI counts GPUs, and where devices are shared it may count more than there are.
     found.devices = {};
-    return c.groups.is_open();
+    return c.access.groups->is_open();
   }
-  auto chosen = c.groups.choose(c.state(), c.live, row, ask, starts, devices_);
+  auto chosen = c.access.groups->choose(c.state(), c.live, row, ask, starts, devices_);
   if (!chosen) return false;
   found.must_wait = chosen->must_wait;
   found.devices = model::devices_of(c.state(), ask, row, chosen->devices);
@@ -446,15 +445,14 @@ bool node_choice::choose_devices(const core& c, pod_row pod, node_row row, free_
   return true;
 }
 
-bool has_power(const core& c, pod_row pod, const place& on) {
-  return !c.power.used() ||
-         !c.power.missing(c.state(), c.live, c.state().class_of(pod), on.row, on.devices, !on.must_wait);
+bool fits_with_devices(const core& c, pod_row pod, const place& on) {
+  return c.constraints.fits_with(c.access, pod, on.row, on.devices, !on.must_wait);
 }
 
 /// Limits and quotas refuse the pod on the node: what it asks for depends on the memory of the GPUs there.
 bool node_choice::queues_refuse(core& c, pod_row pod, node_row row) {
   if (!c.has_proportion || !c.has_predicates) return false;
-  const std::int64_t memory = c.compat() ? c.groups.gpu_memory(row) : model::device_memory(c.state(), row);
+  const std::int64_t memory = c.compat() ? c.access.groups->gpu_memory(row) : model::device_memory(c.state(), row);
   for (const auto& [known, refuses] : refused_) {
     if (known == memory) return refuses;
   }
@@ -469,19 +467,20 @@ bool node_choice::try_node(core& c, pod_row pod, node_row row, free_amount which
   ++c.statistics.back().candidates;
   // As in KAI a node must also hold with claims counted before the question whether the pod can start now.
   const auto amounts_fit = [&](free_amount amount) {
-    return policy::amounts_fit(c.access, ask, row, amount, policy::claims_paid(c.access, pod, row, amount));
+    return policy::amounts_fit(c.access, ask, row, amount, policy::gpus_paid(c.access, pod, row, amount));
   };
   bool good = amounts_fit(free_amount::idle_or_releasing) &&
-              policy::vendors_fit(c.access, pod, row, free_amount::idle_or_releasing);
+              c.constraints.resources_allow(c.access, pod, row, free_amount::idle_or_releasing, asked_by_parts_);
   if (good && which == free_amount::idle) {
-    good = amounts_fit(free_amount::idle) && policy::zones_fit(c.access, ask, row, which) &&
-           policy::claims_fit(c.access, pod, row, which) && policy::vendors_fit(c.access, pod, row, which);
+    good = amounts_fit(free_amount::idle) && c.constraints.resources_allow(c.access, pod, row, which);
   }
   good = good && !(c.queues_depend_on_node(ask) && queues_refuse(c, pod, row));
-  if (good && choose_devices(c, pod, row, which, found) && has_power(c, pod, found)) {
-    // A claim may need more power than a start: any of the devices may be those that come free.
-    const bool may_start = !only_claims_ || which != free_amount::idle || !c.power.used();
-    if (may_start || (choose_devices(c, pod, row, free_amount::idle_or_releasing, found) && has_power(c, pod, found)))
+  if (good && choose_devices(c, pod, row, which, found) && fits_with_devices(c, pod, found)) {
+    // A place to wait for may be refused where a start is not: any of the devices may be those that come free.
+    const bool may_start =
+        !only_claims_ || which != free_amount::idle || !c.constraints.has(policy::trait_waiting_may_need_more);
+    if (may_start ||
+        (choose_devices(c, pod, row, free_amount::idle_or_releasing, found) && fits_with_devices(c, pod, found)))
       return true;
   }
   if (good) found = {};
@@ -628,14 +627,14 @@ place node_choice::scan_bands(core& c, pod_row pod, const class_facts& known, bo
   return place{};
 }
 
-/// What other pods say, by node row; empty: nothing.
+/// What rules say, by node row; empty: nothing.
 std::vector<constraint> node_choice::verdicts_of_pods(const core& c, pod_row pod) const {
   std::vector<constraint> others;
-  if (!policy::is_concerned_by_pods(c.access, pod)) return others;
+  if (!c.constraints.has_rules_for(c.access, pod)) return others;
   std::vector<node_row> rows(c.state().node_count());
   for (node_row row = 0; row < rows.size(); ++row) rows[row] = row;
   others.assign(rows.size(), constraint::none);
-  policy::pod_verdicts(c.access, pod, rows, others);
+  c.constraints.judge_by_rules(c.access, pod, rows, others);
   return others;
 }
 
@@ -695,7 +694,7 @@ result<place> node_choice::best_by_scan(core& c, pod_row pod, bool only_claims) 
   });
   std::vector<constraint> verdicts(n, constraint::none);
   for (std::size_t i = 0; i < n; ++i) {
-    const std::int64_t paid = policy::claims_paid(c.access, pod, rows[i], free_amount::idle_or_releasing);
+    const std::int64_t paid = policy::gpus_paid(c.access, pod, rows[i], free_amount::idle_or_releasing);
     if (!policy::fits(c.access, ask, rows[i], free_amount::idle_or_releasing, paid)) verdicts[i] = constraint::resource;
     if (is_closed(rows[i])) verdicts[i] = constraint::node_reserved;
   }
@@ -707,6 +706,8 @@ result<place> node_choice::best_by_scan(core& c, pod_row pod, bool only_claims) 
       if (verdicts[i] == constraint::none) verdicts[i] = judged[i];  // a refusal cannot be taken back
     }
   }
+  c.constraints.judge_by_other_rules(c.access, pod, rows, verdicts);
+  asked_by_parts_ = true;
   for (const std::uint32_t i : order) {
     if (verdicts[i] != constraint::none) continue;
     place found;

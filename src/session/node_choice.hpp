@@ -17,7 +17,7 @@
 #include "model/node_index.hpp"
 #include "model/state.hpp"
 #include "policy/access.hpp"
-#include "policy/predicates/reservations.hpp"
+#include "policy/constraints/constraint_list.hpp"
 #include "session/class_scores.hpp"
 #include "session/node_bands.hpp"
 
@@ -60,8 +60,8 @@ class node_choice {
   /// No rule but amounts keeps the pod from a node or prefers one.
   [[nodiscard]] bool may_go_anywhere(const core& c, pod_row pod);
   /// How many pods of a class nodes have places for, up to `count`, where placing one after the other would end there:
-  /// they ask for whole GPUs, and no rule but amounts keeps them apart. Nothing where that cannot be told. Pods that
-  /// vendors or claims of devices are concerned with are not asked for, nor those that reservations keep from nodes.
+  /// they ask for whole GPUs, and no rule but amounts keeps them apart. Nothing where that cannot be told. Groups that
+  /// nodes are closed to are not asked for.
   [[nodiscard]] std::optional<std::size_t> places_for(core& c, class_row kind, std::size_t count);
   /// No node was found for some pod of the class before.
   [[nodiscard]] bool has_failed(class_row kind) const { return classes_[kind].failed_at != 0; }
@@ -172,7 +172,12 @@ class node_choice {
   };
   [[nodiscard]] std::optional<std::size_t> count_places(core& c, const model::pod_class& ask, const class_facts& known,
                                                         std::size_t count) const;
-  [[nodiscard]] bool is_closed(node_row row) const { return closed_ != nullptr && (*closed_)[row] != 0; }
+  [[nodiscard]] bool is_closed(node_row row) const {
+    for (const policy::node_flags* const one : closed_) {
+      if ((*one)[row] != 0) return true;
+    }
+    return false;
+  }
   [[nodiscard]] bool passes(const core& c, node_row row, const filter& by) const;
   [[nodiscard]] place scan_index(core& c, pod_row pod, const filter& by);
   [[nodiscard]] place scan_rows(core& c, pod_row pod, const filter& by, const node_band& rows);
@@ -193,9 +198,10 @@ class node_choice {
   void open_spread(const core& c, spread_index& spread, dimension d);
   static void update_spread(const core& c, spread_index& spread, node_row row, dimension d);
 
-  const node_set* among_ = nullptr;               ///< while a pod is placed
-  node_bands* bands_ = nullptr;                   ///< likewise
-  const policy::closed_nodes* closed_ = nullptr;  ///< likewise: nodes that are reserved for others; null: none are
+  const node_set* among_ = nullptr;  ///< while a pod is placed
+  node_bands* bands_ = nullptr;      ///< likewise
+  policy::closed_sets closed_;       ///< likewise: nodes that constraints close to its group
+  bool asked_by_parts_ = false;      ///< likewise: parts have asked the constraints that they know
   /// Of the pod that is being placed: what queues say, by the memory of the GPUs of a node.
   std::vector<std::pair<std::int64_t, bool>> refused_;
   policy::group_order devices_;
@@ -217,8 +223,8 @@ class node_choice {
   class_scores class_scores_;
 };
 
-/// The feeds of the node have enough left for the pod there, with these devices.
-[[nodiscard]] bool has_power(const core& c, pod_row pod, const place& on);
+/// No node constraint refuses the pod there with these devices.
+[[nodiscard]] bool fits_with_devices(const core& c, pod_row pod, const place& on);
 
 /// Where the pod would be on the node if it were put there; nothing if it does not fit. Only resources, devices and
 /// power are tested, not the rules of the policy.

@@ -7,13 +7,12 @@ std::optional<place> place_on(core& c, pod_row pod, node_row node, policy::free_
   const model::pod_class& ask = c.state().class_of(pod);
   // KAI asks for what is free or coming free before it asks for what is free.
   const auto fits = [&](policy::free_amount amount) {
-    return policy::amounts_fit(c.access, ask, node, amount, policy::claims_paid(c.access, pod, node, amount)) &&
-           policy::vendors_fit(c.access, pod, node, amount);
+    return policy::amounts_fit(c.access, ask, node, amount, policy::gpus_paid(c.access, pod, node, amount));
   };
   place found;
   if (!fits(policy::free_amount::idle_or_releasing) || (which == policy::free_amount::idle && !fits(which)) ||
-      !policy::claims_fit(c.access, pod, node, which) || !policy::zones_fit(c.access, ask, node, which) ||
-      !c.choice.choose_devices(c, pod, node, which, found) || !has_power(c, pod, found))
+      !c.constraints.resources_allow(c.access, pod, node, which) ||
+      !c.choice.choose_devices(c, pod, node, which, found) || !fits_with_devices(c, pod, found))
     return std::nullopt;
   return found;
 }

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "policy/access.hpp"
+#include "policy/constraints/constraint_list.hpp"
 #include "support.hpp"
 
 namespace of_test_other_pods {
@@ -92,7 +93,7 @@ class world {
     for (std::size_t i = 0; i < nodes_.size(); ++i) rows.push_back(test::node_by_name(state_, "n" + std::to_string(i)));
     for (std::size_t p = 0; p < pods_.size(); ++p) {
       std::vector<constraint> found(rows.size(), constraint::none);
-      policy::pod_verdicts(a, row_of(p), rows, found);
+      a.constraints->judge_by_rules(a, row_of(p), rows, found);
       for (std::size_t n = 0; n < rows.size(); ++n) {
         INFO("pod ", p, " node ", n);
         CHECK(static_cast<int>(found[n]) == static_cast<int>(verdict(s, a, p, n)));

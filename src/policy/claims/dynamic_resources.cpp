@@ -27,11 +27,6 @@ class dynamic_resources_part final : public policy_part {
 
 }  // namespace
 
-std::int64_t claims_paid(const session_access& a, pod_row pod, node_row row, free_amount which) {
-  if (a.claims == nullptr || !a.claims->has_claims(pod)) return 0;
-  return a.claims->paid_for(pod, row, which == free_amount::idle);
-}
-
 bool claims_have_requests(const session_access& a) { return a.claims != nullptr && a.claims->has_requests(); }
 
 bool claims_fit(const session_access& a, pod_row pod, node_row row, free_amount which) {

@@ -93,8 +93,8 @@ class colocation_part final : public policy_part {
 
 }  // namespace
 
-bool loads_fit_there(const session_access& a, const model::pod_class& c, node_row row, free_amount which) {
-  if (!a.loads->concerns(c)) return true;
+bool loads_fit(const session_access& a, const model::pod_class& c, node_row row, free_amount which) {
+  if (a.loads == nullptr || !a.loads->concerns(c)) return true;
   const bool now = which == free_amount::idle;
   const std::uint64_t allowed =
       a.loads->devices_for(*a.state, c, row, now ? load_book::amount::now : load_book::amount::later);

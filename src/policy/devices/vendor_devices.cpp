@@ -45,8 +45,9 @@ class vendor_devices_part final : public policy_part {
 
 }  // namespace
 
-bool vendors_fit_there(const session_access& a, pod_row pod, node_row row, free_amount which) {
-  return !a.vendors->concerns(*a.state, pod) || a.vendors->fits(*a.state, pod, row, which == free_amount::idle);
+bool vendors_fit(const session_access& a, pod_row pod, node_row row, free_amount which) {
+  return a.vendors == nullptr || !a.vendors->concerns(*a.state, pod) ||
+         a.vendors->fits(*a.state, pod, row, which == free_amount::idle);
 }
 
 std::unique_ptr<policy_part> make_vendor_devices(const policy_options& options) {

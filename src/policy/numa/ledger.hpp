@@ -45,6 +45,8 @@ class zone_ledger {
   [[nodiscard]] const zone_placement& placement_at(pod_row pod) const { return placements_[number_of(pod)]; }
   [[nodiscard]] zone_mask zones_at(placement_number n) const { return n == 0 ? 0 : zones_of(placements_[n]); }
   [[nodiscard]] zone_mask zones_of_pod(pod_row pod) const { return zones_at(number_of(pod)); }
+  /// Rows of pods; 0 where nothing is kept.
+  [[nodiscard]] std::size_t pod_count() const { return of_pod_.size(); }
   void set(pod_row pod, placement_number n) { of_pod_[pod] = n; }
   /// The pod leaves (`sign` -1) or comes (1): what others can count on.
   void charge(pod_row pod, node_row row, std::int64_t sign);

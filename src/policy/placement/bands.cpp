@@ -1,7 +1,7 @@
 // Scores that are one band or nothing: availability, resource type, nominated node (KAI plugins of these names).
 #include "policy/access.hpp"
+#include "policy/constraints/constraint_list.hpp"
 #include "policy/parts.hpp"
-#include "policy/predicates/power_caps.hpp"
 
 namespace kaisched::policy {
 
@@ -18,9 +18,8 @@ class availability_part final : public policy_part {
     const session_access& a = inside(view);
     const model::pod_class& c = a.state->class_of(pod);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-      if (fits(a, c, nodes[i], free_amount::idle, claims_paid(a, pod, nodes[i], free_amount::idle)) &&
-          zones_fit(a, c, nodes[i], free_amount::idle) && vendors_fit(a, pod, nodes[i], free_amount::idle) &&
-          loads_fit(a, c, nodes[i], free_amount::idle) && !power_missing(a, pod, nodes[i], free_amount::idle))
+      if (fits(a, c, nodes[i], free_amount::idle, gpus_paid(a, pod, nodes[i], free_amount::idle)) &&
+          a.constraints->is_available(a, pod, nodes[i]))
         scores[i] += availability_band;
     }
     return {};

@@ -189,4 +189,10 @@ void affinity_counts::judge(pod_row pod, std::span<const node_row> nodes, std::s
   }
 }
 
+bool affinity_counts::counts_alike(const affinity_counts& other) const {
+  return std::ranges::equal(tallies_, other.tallies_, [&](const tally& a, const tally& b) {
+    return a.everywhere == b.everywhere && a.by_domain.is_like(b.by_domain, topologies_[a.topology].count);
+  });
+}
+
 }  // namespace kaisched::policy

@@ -29,6 +29,8 @@ class affinity_counts {
   [[nodiscard]] bool concerns(pod_row pod) const;
   /// One verdict per node that has none: host_port, pod_affinity or pod_anti_affinity, in this order.
   void judge(pod_row pod, std::span<const node_row> nodes, std::span<constraint> verdicts) const;
+  /// For checks: the same state is counted, and all counts are equal.
+  [[nodiscard]] bool counts_alike(const affinity_counts& other) const;
 
  private:
   /// The pods of some kinds.

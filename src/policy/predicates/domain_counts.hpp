@@ -32,6 +32,13 @@ class domain_counts {
     const auto at = std::lower_bound(some_.begin(), some_.end(), domain, comes_before);
     return at != some_.end() && at->first == domain ? at->second : 0;
   }
+  /// As many as another one has, of so many domains.
+  [[nodiscard]] bool is_like(const domain_counts& other, std::uint32_t domains) const {
+    for (std::uint32_t d = 0; d < domains; ++d) {
+      if (of(d) != other.of(d)) return false;
+    }
+    return true;
+  }
 
  private:
   using entry = std::pair<std::uint32_t, std::int64_t>;

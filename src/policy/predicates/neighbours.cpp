@@ -309,4 +309,10 @@ std::vector<std::int64_t> neighbour_book::welcome(pod_row pod, std::span<const n
   return points;
 }
 
+bool neighbour_book::counts_alike(const neighbour_book& other) const {
+  return std::ranges::equal(tallies_, other.tallies_, [&](const tally& a, const tally& b) {
+    return a.fewest == b.fewest && a.in_domain.is_like(b.in_domain, topologies_[a.topology].count);
+  });
+}
+
 }  // namespace kaisched::policy

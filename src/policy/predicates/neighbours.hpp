@@ -57,6 +57,9 @@ class neighbour_book {
   [[nodiscard]] std::vector<std::int64_t> welcome(pod_row pod, std::span<const node_row> nodes,
                                                   std::int64_t required) const;
 
+  /// For checks: the same state is counted, and all counts are equal.
+  [[nodiscard]] bool counts_alike(const neighbour_book& other) const;
+
  private:
   using node_flags = std::vector<std::uint8_t>;  ///< by node row
   /// Pods by domain.

@@ -1,9 +1,9 @@
-// Host ports, required pod (anti-)affinity and spread, with Kubernetes' semantics: pods that are leaving are still
-// there (for spread they are gone), pods that hold a claim are there already.
+// What pods on nodes and node constraints mean for others. For spread, pods that are leaving are gone, and pods that
+// hold a claim are there already, as in Kubernetes.
 #include <algorithm>
 
 #include "policy/access.hpp"
-#include "policy/predicates/affinity_counts.hpp"
+#include "policy/constraints/constraint_list.hpp"
 #include "policy/predicates/neighbours.hpp"
 
 namespace kaisched::policy {
@@ -18,21 +18,15 @@ void spread_verdicts(const session_access& a, pod_row pod, std::span<const node_
 }
 
 bool ignores_other_pods(const session_access& a, const model::pod_class& c) {
-  const bool predicates_say_nothing =
-      !a.predicates || (a.state->pods_with_affinity == 0 && c.host_ports.empty() && !must_leave_room(a, c));
-  const auto is_hard = [](const model::spread_constraint& one) { return !one.soft; };
-  return predicates_say_nothing && (a.neighbours == nullptr || std::none_of(c.spread.begin(), c.spread.end(), is_hard));
+  return !must_leave_room(a, c) && !a.constraints->follows_other_pods(a, c);
 }
 
-bool is_concerned_by_pods(const session_access& a, pod_row pod) {
-  return (a.affinity != nullptr && a.affinity->concerns(pod)) ||
-         (a.neighbours != nullptr && a.neighbours->must_spread(pod));
+bool has_part(const session_access& a, std::string_view name) {
+  return std::find(a.options->parts.begin(), a.options->parts.end(), name) != a.options->parts.end();
 }
 
-void pod_verdicts(const session_access& a, pod_row pod, std::span<const node_row> nodes,
-                  std::span<constraint> verdicts) {
-  if (a.affinity != nullptr) a.affinity->judge(pod, nodes, verdicts);
-  spread_verdicts(a, pod, nodes, verdicts);
+std::int64_t gpus_paid(const session_access& a, pod_row pod, node_row row, free_amount which) {
+  return a.constraints->gpus_paid(pod, row, which);
 }
 
 }  // namespace kaisched::policy

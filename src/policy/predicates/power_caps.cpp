@@ -56,10 +56,6 @@ std::uint64_t devices_that_add_most(const model::cluster_state& s, const model::
   return mask;
 }
 
-bool has_part(const session_access& a, std::string_view name) {
-  return std::find(a.options->parts.begin(), a.options->parts.end(), name) != a.options->parts.end();
-}
-
 std::int64_t idle_power(const model::power_figures& power) { return std::max<std::int64_t>(0, power.idle); }
 
 /// With all of it in use.

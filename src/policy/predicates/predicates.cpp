@@ -1,5 +1,6 @@
 // All tests of nodes that are not amounts (KAI plugin "predicates").
 #include "policy/access.hpp"
+#include "policy/constraints/constraint_list.hpp"
 #include "policy/parts.hpp"
 
 namespace kaisched::policy {
@@ -17,7 +18,7 @@ class predicates_part final : public policy_part {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       if (verdicts[i] == constraint::none) verdicts[i] = node_verdict(a, c, nodes[i]);
     }
-    if (!ignores_other_pods(a, c)) pod_verdicts(a, pod, nodes, verdicts);
+    if (!ignores_other_pods(a, c)) a.constraints->judge_by_rules(a, pod, nodes, verdicts);
     return {};
   }
 };

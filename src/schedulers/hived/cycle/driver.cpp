@@ -90,9 +90,9 @@ class decider {
   nodes open_nodes(std::span<const pod_row> pods) {
     nodes open;
     const group_row group = c_.state().pods[pods.front()].group;
-    if (const policy::closed_nodes* const closed = c_.reservations.closed_to(group)) {
-      open.resize(c_.state().node_count());
-      for (std::size_t node = 0; node < open.size(); ++node) open[node] = (*closed)[node] == 0 ? 1 : 0;
+    if (!c_.constraints.closed_to(group).empty()) {
+      for (node_row row = 0; row < c_.state().node_count(); ++row)
+        open.push_back(c_.constraints.closes(group, row) ? 0 : 1);
     }
     std::set<class_row> seen;
     for (const pod_row pod : pods) {
@@ -209,7 +209,8 @@ class decider {
     const device_set devices = model::devices_of(c_.state(), ask, node, mask);
     const model::device_amount free = waits ? model::device_amount::free_or_releasing : model::device_amount::free_now;
     if (!model::can_take(c_.state(), c_.live, ask, node, devices, free)) return false;
-    if (!work::has_power(c_, pod, {node, waits, devices, {}})) return false;  // these may draw more than those found
+    if (!work::fits_with_devices(c_, pod, {node, waits, devices, {}}))
+      return false;  // these may draw more than those found
     if (waits) {
       c_.pipeline(pod, node, devices);
     } else {

@@ -277,7 +277,7 @@ class workload_reader {
     running_workload& made = into_.state.running.emplace_back();
     into_.running.push_back(g);
     into_.state.hidden.push_back(!from.preemptible || c_.evicted_enough(g) ||
-                                 (c_.budgets.used() && c_.budgets.refuses(actions::pods_of(c_, g))));
+                                 (c_.access.budgets->used() && c_.access.budgets->refuses(actions::pods_of(c_, g))));
     made.queue = into_.queues[position_.at(from.queue)].node;
     made.priority = from.priority;
     made.queued_at = from.created;
@@ -380,12 +380,12 @@ class workload_reader {
 
   /// A flavor is none for pods that every node of it refuses for good. Where there is one flavor nobody looks.
   const std::vector<std::optional<std::uint32_t>>& mismatches_of(class_row kind, group_row group) {
-    const auto [at, is_new] = mismatches_.try_emplace({kind, c_.reservations.kind_of(group)});
+    const auto [at, is_new] = mismatches_.try_emplace({kind, c_.constraints.kind_of(group)});
     if (!is_new || setup_.flavor_label.empty()) return at->second;
     at->second.assign(into_.flavors.size(), 0U);
     for (node_row row = 0; row < s_.node_count(); ++row) {
       const std::uint32_t flavor = into_.flavor_of_node[row];
-      if (flavor == no_flavor || !at->second[flavor] || c_.reservations.closes(group, row)) continue;
+      if (flavor == no_flavor || !at->second[flavor] || c_.constraints.closes(group, row)) continue;
       if (!c_.has_predicates || policy::node_verdict(c_.access, *s_.classes[kind], row) == constraint::none)
         at->second[flavor].reset();
     }

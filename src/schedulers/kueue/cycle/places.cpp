@@ -146,12 +146,12 @@ std::optional<std::uint32_t> session_places::flavor_of(const pod_set_assignment&
 
 /// Leaves all of whose nodes refuse pods of the class and the group, amounts aside.
 const std::vector<std::int64_t>& session_places::excluded_for(class_row kind, group_row group, std::uint32_t flavor) {
-  const auto [at, is_new] = excluded_.try_emplace({kind, c_.reservations.kind_of(group), flavor});
-  if (!is_new || (!c_.has_predicates && !c_.reservations.used())) return at->second;
+  const auto [at, is_new] = excluded_.try_emplace({kind, c_.constraints.kind_of(group), flavor});
+  if (!is_new || (!c_.has_predicates && !c_.constraints.has(policy::trait_closes_nodes))) return at->second;
   const model::pod_class& ask = *c_.state().classes[kind];
   for (const std::vector<node_row>& nodes : flavors_[flavor].nodes) {
     const bool open = std::ranges::any_of(nodes, [&](node_row row) {
-      return !c_.reservations.closes(group, row) &&
+      return !c_.constraints.closes(group, row) &&
              (!c_.has_predicates || policy::node_verdict(c_.access, ask, row) == constraint::none);
     });
     at->second.push_back(open ? -1 : 0);

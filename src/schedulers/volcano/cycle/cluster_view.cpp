@@ -17,6 +17,7 @@
 #include "model/figures.hpp"
 #include "policy/access.hpp"
 #include "policy/predicates/neighbours.hpp"
+#include "policy/predicates/power_caps.hpp"
 
 namespace kaisched::volcano {
 
@@ -477,7 +478,7 @@ class cluster_view_maker {
     task.status = status_of(status(p));
     task.job = job;
     task.sub_job = sub_job;
-    task.preemptable = s_.groups[g].preemptible && !c_.evicted_enough(g) && !c_.budgets.refuses(p);
+    task.preemptable = s_.groups[g].preemptible && !c_.evicted_enough(g) && !c_.access.budgets->refuses(p);
     task.best_effort = task.request->is_empty();
     task.gated = status(p) == pod_status::gated;
     task.has_labels = !s_.pod_extras[p].labels.empty();
@@ -596,16 +597,16 @@ class cluster_view_maker {
     const class_row of_class = s_.pods[pod].pod_class;
     const model::pod_class& ask = s_.class_of(pod);
     const group_row group = s_.pods[pod].group;
-    const std::pair by_what(of_class, c_.reservations.kind_of(group));
+    const std::pair by_what(of_class, c_.constraints.kind_of(group));
     const bool by_class = policy::ignores_other_pods(c_.access, ask);
     if (by_class) {
       if (const auto known = by_class_.find(by_what); known != by_class_.end()) return *known->second;
     }
     std::vector<node_refusal> found = refusals_for_good(of_class);
     for (node_row row = 0; by_what.second != 0 && row < s_.node_count(); ++row) {
-      if (c_.reservations.closes(group, row)) found[row] = node_refusal::for_good;
+      if (c_.constraints.closes(group, row)) found[row] = node_refusal::for_good;
     }
-    for (node_row row = 0; c_.power.used() && row < s_.node_count(); ++row) {
+    for (node_row row = 0; c_.access.power != nullptr && row < s_.node_count(); ++row) {
       const bool is_open = found[row] == node_refusal::none;
       if (is_open && policy::power_missing(c_.access, pod, row, policy::free_amount::idle_or_releasing))
         found[row] = node_refusal::for_now;
@@ -616,7 +617,7 @@ class cluster_view_maker {
         if (found[row] == node_refusal::none) open.push_back(row);
       }
       std::vector<constraint> verdicts(open.size(), constraint::none);
-      policy::pod_verdicts(c_.access, pod, open, verdicts);
+      c_.constraints.judge_by_rules(c_.access, pod, open, verdicts);
       for (std::size_t i = 0; i < open.size(); ++i) {
         // How pods are spread changes with each that is placed.
         const bool is_settled = verdicts[i] != constraint::none && verdicts[i] != constraint::spread;

@@ -194,12 +194,12 @@ class cluster_view_maker {
     ask.status = ask_status::running;
     ask.node = slot == kaisched::no_row ? nothing : (*s_.node_row_of_slot)[slot];
     ask.protected_always = ask.protected_always || ask.node == nothing || status(p) == pod_status::pipelined ||
-                           c_.budgets.refuses(p).has_value();
+                           c_.access.budgets->refuses(p).has_value();
     made_.cluster.apps[app].runs = true;
   }
 
   row kind_of(class_row of_class, group_row group) {
-    const auto [known, is_new] = kinds_.try_emplace({of_class, c_.reservations.kind_of(group)}, nothing);
+    const auto [known, is_new] = kinds_.try_emplace({of_class, c_.constraints.kind_of(group)}, nothing);
     row& at = known->second;
     if (!is_new) return at;
     at = made_.cluster.kinds.size();
@@ -213,7 +213,7 @@ class cluster_view_maker {
       kind.leaves[dim_memory] = c_.options.set_aside_memory;
     }
     std::vector<bool> refused(s_.node_count());
-    for (node_row row = 0; row < s_.node_count(); ++row) refused[row] = c_.reservations.closes(group, row);
+    for (node_row row = 0; row < s_.node_count(); ++row) refused[row] = c_.constraints.closes(group, row);
     const bool never = c_.has_predicates && policy::judge_cluster(c_.access, ask).what == constraint::obstacle;
     const bool looks = c_.has_predicates && (never || !policy::accepts_every_node(c_.access, ask));
     for (node_row row = 0; looks && row < s_.node_count(); ++row)

@@ -14,7 +14,7 @@
 #include "base/sparse_rows.hpp"
 #include "model/state.hpp"
 
-namespace kaisched::work {
+namespace kaisched::policy {
 
 /// A budget that does not let pods go.
 struct budget_refusal {
@@ -82,4 +82,4 @@ class disruption_draft {
   budget_refusal refusal_;
 };
 
-}  // namespace kaisched::work
+}  // namespace kaisched::policy

@@ -1,10 +1,10 @@
-#include "session/disruption_ledger.hpp"
+#include "policy/constraints/disruption_ledger.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
 
-namespace kaisched::work {
+namespace kaisched::policy {
 
 void disruption_ledger::open(const model::cluster_state& s) {
   const std::vector<model::disruption_budget_info>& budgets = *s.disruption_budgets;
@@ -66,4 +66,4 @@ bool disruption_draft::take(std::span<const pod_row> pods) {
   return true;
 }
 
-}  // namespace kaisched::work
+}  // namespace kaisched::policy
