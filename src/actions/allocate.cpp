@@ -24,17 +24,17 @@ using work::failure;
 
 /// One attempt; the statement is committed or empty afterwards.
 result<bool> try_group(core& c, group_row group) {
-  ++c.statistics.back().groups_tried;
+  ++c.results.statistics.back().groups_tried;
   failure why;
   const bool had_started = work::count_pods(c, group, &model::sub_counts::holding) > 0;
   result<bool> placed = place_group(c, group, {}, why);
   if (!placed) return placed;
   if (!*placed) {
-    c.failures.push_back(why);
+    c.results.failures.push_back(why);
     return false;
   }
   const bool waits = work::must_wait_as_a_whole(c, group);
-  if (waits) c.convert_to_pipelined(group);
+  if (waits) c.statement.convert_to_pipelined(group);
   result<bool> starts = waits ? result<bool>(true) : permit_start(c, group);
   if (!starts || !*starts) return starts;
   if (auto done = commit_group(c, group, waits, had_started); !done) return done.failure();
@@ -47,7 +47,7 @@ class share_gate {
  public:
   share_gate(core& c, bool is_used) : c_(c), is_used_(is_used && c.has_proportion && !c.compat()) {
     if (!is_used_) return;
-    for (const policy::exact_queue& q : c.exact_queues) {
+    for (const policy::exact_queue& q : c.queues.exact_queues) {
       bool within = true;
       for (const policy::exact_share& s : q.shares)
         within = within && policy::reclaim::at_most(s.request, s.fair_share);
@@ -60,8 +60,9 @@ class share_gate {
     if (!is_used_) return true;
     const queue_row leaf = c_.state().groups[group].queue;
     if (has_its_demand_[leaf]) return true;
-    const policy::exact_queue& queue = c_.exact_queues[leaf];
-    return policy::reclaim::stays_within_share(queue, policy::reclaim::allocated(queue), c_.chunk_request(group));
+    const policy::exact_queue& queue = c_.queues.exact_queues[leaf];
+    return policy::reclaim::stays_within_share(queue, policy::reclaim::allocated(queue),
+                                               c_.chunks.chunk_request(group));
   }
 
  private:
@@ -125,7 +126,7 @@ class allocation {
     if (gate_.is_used()) split(groups);
     result<void> done = serve(std::move(groups), gate_.is_used());
     if (done && !is_over_ && !later_.empty()) done = serve(std::move(later_), false);
-    c_.passed_over = {};
+    c_.groups.passed_over = {};
     return done;
   }
 
@@ -177,22 +178,22 @@ class allocation {
   /// Pods of the group are left that may be tried.
   [[nodiscard]] bool has_more(group_row group) {
     return work::count_pods(c_, group, &model::sub_counts::pending) > 0 &&
-           (!passes_over_ || !c_.chunk_of(group, false).empty());
+           (!passes_over_ || !c_.chunks.chunk_of(group, false).empty());
   }
 
   /// The next pod beyond the gangs of a group has no node. True: in `strict` one that asks for something else is tried.
   [[nodiscard]] bool pass_over(group_row group) {
     const model::cluster_state& s = c_.state();
     if (c_.compat() || !work::is_satisfied(c_, s.groups[group].first_sub)) return false;
-    const work::pod_list chunk = c_.chunk_of(group, false);
+    const work::pod_list chunk = c_.chunks.chunk_of(group, false);
     if (chunk.size() != 1) return false;
     const model::sub_info& set = s.subs[s.pods[chunk.front()].sub];
     if (set.is_uniform && s.groups[group].has_one_pod_set) return false;  // all others ask for the same
     for (pod_row p = set.first_pod; p != no_row; p = s.pods[p].next) {
-      if (s.pods[p].pod_class == s.pods[chunk.front()].pod_class) c_.passed_over.mark(p, s.pod_slots);
+      if (s.pods[p].pod_class == s.pods[chunk.front()].pod_class) c_.groups.passed_over.mark(p, s.pod_slots);
     }
     passes_over_ = true;
-    return !c_.chunk_of(group, false).empty();
+    return !c_.chunks.chunk_of(group, false).empty();
   }
 
   result<void> fill(job_queue& queue, const std::vector<group_row>& groups) const {
@@ -206,7 +207,7 @@ class allocation {
     if (auto done = fill(*queue, groups); !done) return done;
     bool has_failed = false;  // the last one
     while (!queue->empty()) {
-      if (auto on = c_.go_on(); !on) return on;
+      if (auto on = c_.run.go_on(); !on) return on;
       if (has_failed && left.cannot_start()) return fail_all(left, gated);
       result<group_row> next = queue->pop();
       if (!next) return next.failure();
@@ -243,7 +244,7 @@ class allocation {
       had.placed = *placed;
     }
     if (!waits_for_others && !had.placed && backfills_) {
-      result<bool> head = is_head(c_, c_.failures.back());
+      result<bool> head = is_head(c_, c_.results.failures.back());
       if (!head) return head.failure();
       is_over_ = *head;
       if (is_over_) return had;
@@ -259,7 +260,7 @@ class allocation {
   /// Turns of groups that cannot start, in any order.
   result<void> fail_all(const groups_left& left, bool gated) {
     for (const group_row group : left.groups()) {
-      if (auto on = c_.go_on(); !on) return on;
+      if (auto on = c_.run.go_on(); !on) return on;
       result<turn> had = serve_one(group, gated);
       if (!had) return had.failure();
       if (had->placed) return error{status::internal, "invariant violated: a group without places starts", {}};

@@ -26,12 +26,12 @@ result<group_row> delayed_by(core& c, timetable& times, group_row group, bool wa
   for (;;) {
     result<group_row> delayed = times.delayed_by(group, had_started);
     if (!delayed || *delayed != no_row || !times.has_more()) return delayed;
-    c.rollback(0);
+    c.statement.rollback(0);
     if (auto done = times.make_more(); !done) return done.failure();
     failure why;
     result<bool> placed = place_group(c, group, {}, why);  // as before
     if (!placed) return placed.failure();
-    if (waits) c.convert_to_pipelined(group);
+    if (waits) c.statement.convert_to_pipelined(group);
   }
 }
 
@@ -80,7 +80,7 @@ class deadline_keeper {
       return c_.state().group_names[a] < c_.state().group_names[b];
     });
     for (const group_row g : groups) {
-      if (auto on = c_.go_on(); !on) return on;
+      if (auto on = c_.run.go_on(); !on) return on;
       if (auto done = judge(g); !done) return done;
     }
     return {};
@@ -95,7 +95,7 @@ class deadline_keeper {
  private:
   /// It starts, has a time, or is refused.
   result<void> judge(group_row g) {
-    ++c_.statistics.back().groups_tried;
+    ++c_.results.statistics.back().groups_tried;
     const std::int64_t deadline = c_.state().group_extras[g].deadline;
     const bool had_started = work::count_pods(c_, g, &model::sub_counts::holding) > 0;
     failure why;
@@ -103,7 +103,7 @@ class deadline_keeper {
     if (!placed) return placed.failure();
     if (*placed) {
       const bool waits = work::must_wait_as_a_whole(c_, g);
-      if (waits) c_.convert_to_pipelined(g);
+      if (waits) c_.statement.convert_to_pipelined(g);
       const result<group_row> delayed = times_.delayed_by(g, had_started);
       if (!delayed) return delayed.failure();
       const std::int64_t end = expected_end(c_, g, c_.now);
@@ -112,18 +112,18 @@ class deadline_keeper {
         return starts && *starts ? commit_group(c_, g, waits, had_started)
                                  : (starts ? result<void>{} : result<void>(starts.failure()));
       }
-      c_.rollback(0);
+      c_.statement.rollback(0);
       if (*delayed == no_row) return refuse(g, end);
       why = held_back(g, *delayed);
     } else if (!lacks_room(c_, why)) {
-      c_.failures.push_back(why);
+      c_.results.failures.push_back(why);
       return {};
     }
     const result<reservation> found = times_.promise(g, deadline);
     if (!found) return found.failure();
     const bool is_kept = found->group == no_row || (found->end != unset && found->end <= deadline);
     if (!is_kept) return refuse(g, found->end);
-    c_.failures.push_back(why);
+    c_.results.failures.push_back(why);
     return {};
   }
 
@@ -133,7 +133,7 @@ class deadline_keeper {
     why.what = constraint::deadline;
     why.need = end == unset ? -1 : time_until(c_, end);
     why.have = time_until(c_, c_.state().group_extras[g].deadline);
-    c_.failures.push_back(why);
+    c_.results.failures.push_back(why);
     return {};
   }
 
@@ -154,29 +154,29 @@ result<void> backfill_around_times(core& c, job_queue& queue) {
   if (auto done = queue.fill(groups); !done) return done;
   looked_at looked(c);
   while (!queue.empty() && !looked.is_enough()) {
-    if (auto on = c.go_on(); !on) return on;
+    if (auto on = c.run.go_on(); !on) return on;
     result<group_row> next = queue.pop();
     if (!next) return next.failure();
     const group_row group = *next;
-    ++c.statistics.back().groups_tried;
+    ++c.results.statistics.back().groups_tried;
     failure why;
     const bool had_started = work::count_pods(c, group, &model::sub_counts::holding) > 0;
     result<bool> placed = place_group(c, group, {}, why);
     if (!placed) return placed.failure();
     if (!*placed) {
-      c.failures.push_back(why);
+      c.results.failures.push_back(why);
       times.add(why);
       looked.add(false);
       continue;
     }
     const bool waits = work::must_wait_as_a_whole(c, group);
-    if (waits) c.convert_to_pipelined(group);
+    if (waits) c.statement.convert_to_pipelined(group);
     const result<group_row> delayed = delayed_by(c, times, group, waits, had_started);
     if (!delayed) return delayed.failure();
     looked.add(*delayed == no_row);
     if (*delayed != no_row) {
-      c.rollback(0);
-      c.failures.push_back(held_back(group, *delayed));
+      c.statement.rollback(0);
+      c.results.failures.push_back(held_back(group, *delayed));
       times.add(group);
       continue;
     }
@@ -191,11 +191,11 @@ result<void> backfill_around_nodes(core& c, job_queue& queue) {
   node_promises promises(c, static_cast<std::size_t>(c.options.backfill_reservations));
   looked_at looked(c);
   while (!queue.empty() && !looked.is_enough()) {
-    if (auto on = c.go_on(); !on) return on;
+    if (auto on = c.run.go_on(); !on) return on;
     result<group_row> next = queue.pop();
     if (!next) return next.failure();
     const group_row group = *next;
-    ++c.statistics.back().groups_tried;
+    ++c.results.statistics.back().groups_tried;
     failure why;
     const bool had_started = work::count_pods(c, group, &model::sub_counts::holding) > 0;
     result<bool> placed = place_group(c, group, {}, why);
@@ -203,7 +203,7 @@ result<void> backfill_around_nodes(core& c, job_queue& queue) {
     bool may_wait = !*placed && lacks_room(c, why);
     const std::optional<work::node_set> open = *placed ? promises.open_to(group) : std::nullopt;
     if (open) {
-      c.rollback(0);
+      c.statement.rollback(0);
       placing how;
       how.among = &*open;
       placed = place_group(c, group, how, why);
@@ -213,13 +213,13 @@ result<void> backfill_around_nodes(core& c, job_queue& queue) {
     }
     looked.add(*placed);
     if (!*placed) {
-      c.failures.push_back(why);
+      c.results.failures.push_back(why);
       if (!may_wait) continue;
       if (auto done = promises.add(group); !done) return done;
       continue;
     }
     const bool waits = work::must_wait_as_a_whole(c, group);
-    if (waits) c.convert_to_pipelined(group);
+    if (waits) c.statement.convert_to_pipelined(group);
     if (auto done = start(c, queue, group, waits, had_started); !done) return done;
   }
   return {};

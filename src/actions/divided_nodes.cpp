@@ -111,9 +111,9 @@ void divided_nodes_reader::note_changes() {
     const auto at = std::lower_bound(there.begin(), there.end(), pod);
     if (at == there.end() || *at != pod) there.insert(at, pod);
   };
-  for (const work::operation& op : c_.log) {
+  for (const work::operation& op : c_.statement.log) {
     if (op.kind == work::operation_kind::divide) {
-      changed_.push_back(c_.divisions[op.undoes].node);
+      changed_.push_back(c_.statement.divisions[op.undoes].node);
       continue;
     }
     note(op.pod, op.old_node);
@@ -145,13 +145,13 @@ bool divided_nodes_reader::says_all(const model::node_info& node) const {
 }
 
 std::vector<model::mig_instance> divided_nodes_reader::layout_of(node_row row, std::uint32_t device) const {
-  if (const work::division* last = c_.division_of(row, device); last != nullptr) return last->layout;
+  if (const work::division* last = c_.statement.division_of(row, device); last != nullptr) return last->layout;
   return (*c_.state().nodes)[row]->devices[device].instances;
 }
 
 bool divided_nodes_reader::is_made_here(node_row row, std::uint32_t device, const model::mig_instance& one) const {
   bool made = false;
-  for (const work::division& d : c_.divisions) {
+  for (const work::division& d : c_.statement.divisions) {
     if (d.node != row || d.device != device) continue;
     const auto names = [&](const std::vector<model::mig_instance>& all) {
       return std::find(all.begin(), all.end(), one) != all.end();
@@ -164,7 +164,7 @@ bool divided_nodes_reader::is_made_here(node_row row, std::uint32_t device, cons
 bool divided_nodes_reader::is_leaving(pod_row pod, node_row row) const {
   const std::uint32_t slot = (*c_.state().nodes)[row]->slot;
   if (c_.live.pod_node[pod] == slot) return static_cast<pod_status>(c_.live.pod_state[pod]) == pod_status::releasing;
-  return c_.is_leaving(pod, slot);
+  return c_.statement.is_leaving(pod, slot);
 }
 
 void divided_nodes_reader::find_pods() {
@@ -191,7 +191,7 @@ void divided_nodes_reader::find_users(node_row row) {
     if (!model::is_in(status, model::active_used) || status == pod_status::pipelined) continue;
     if (c_.live.pod_node[p] == slot) add_user(p, row, s.live.pod_node[p] == slot);
   }
-  for (const leaving_pod& one : c_.leaving) {
+  for (const leaving_pod& one : c_.statement.leaving) {
     if (one.node == slot) add_user(one.pod, row, true);
   }
 }
@@ -213,14 +213,14 @@ void divided_nodes_reader::add_user(pod_row pod, node_row row, bool is_there) {
   std::sort(said.begin(), said.end());
   bool good = said == asked;  // both in ascending order
   const auto gone = [&](const model::placed_instance& one) {
-    const work::division* last = c_.division_of(row, one.device);
+    const work::division* last = c_.statement.division_of(row, one.device);
     return last != nullptr && std::find(last->layout.begin(), last->layout.end(), one.what) == last->layout.end();
   };
   for (const model::placed_instance& one : placed) {
     if (!good) break;
     if (gone(one)) continue;  // it was divided anew: the pod is leaving
     const model::node_info& node = *(*c_.state().nodes)[row];
-    const bool exists = one.device < node.devices.size() || c_.division_of(row, one.device) != nullptr;
+    const bool exists = one.device < node.devices.size() || c_.statement.division_of(row, one.device) != nullptr;
     const std::vector<model::mig_instance> layout =
         exists ? layout_of(row, one.device) : std::vector<model::mig_instance>{};
     good = std::find(layout.begin(), layout.end(), one.what) != layout.end() &&
@@ -265,7 +265,7 @@ void divided_nodes_reader::add_device(known_node& to, devices::plannable_node& a
                                       bool instances_known) {
   const model::node_info& node = *(*c_.state().nodes)[to.row];
   const bool is_listed = !node.devices.empty();
-  const bool divided_here = c_.division_of(to.row, device) != nullptr;
+  const bool divided_here = c_.statement.division_of(to.row, device) != nullptr;
   const bool is_divided = divided_here || (is_listed && node.devices[device].sharing == model::sharing_mode::mig);
   if (is_listed && !node.devices[device].healthy) return;
   if (is_divided) {

@@ -27,7 +27,7 @@ std::int64_t gpus_below(const core& c, sub_group_row set) {
     while (up != no_row && up != set) up = s.subs[up].parent;
     if (up != set) continue;
     for (pod_row p = s.subs[sub].first_pod; p != no_row; p = s.pods[p].next) {
-      if (work::is_active(c, p) || std::binary_search(c.partial.pods.begin(), c.partial.pods.end(), p))
+      if (work::is_active(c, p) || std::binary_search(c.chunks.partial.pods.begin(), c.chunks.partial.pods.end(), p))
         sum += gpus_wanted(c, p);
     }
   }
@@ -76,7 +76,7 @@ domain_filter::domain_filter(const core& c, group_row waiting) {
 void domain_filter::open_strict(const core& c, group_row waiting) {
   const model::cluster_state& s = c.state();
   const model::group_core& g = s.groups[waiting];
-  const chunk_members chunk(c, c.partial.chunk);
+  const chunk_members chunk(c, c.chunks.partial.chunk);
   for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
     const model::topology_ask* ask = s.subs[sub].together.get();
     if (ask == nullptr || ask->required_level.empty()) continue;

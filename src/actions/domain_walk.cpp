@@ -89,7 +89,7 @@ result<bool> domain_walk::place(const agenda* todo) {
   result<bool> placed = place_as_planned(*todo);
   if (!placed || *placed || (plans(*todo) && steps_left_ <= 0)) return placed;
   domain_choices choices = choices_of(todo->member, *ask, *todo->offered);
-  const std::uint32_t start = c_.depth();
+  const std::uint32_t start = c_.statement.depth();
   bool is_first = true;
   while (is_first || steps_left_ > 0) {
     const std::optional<nodes_offered> nodes = next_of(choices);
@@ -99,7 +99,7 @@ result<bool> domain_walk::place(const agenda* todo) {
     placed = place_on(*todo, *nodes);
     if (placed && *placed) remember(todo->member, *nodes);
     if (!placed || *placed) return placed;
-    c_.rollback(start);
+    c_.statement.rollback(start);
   }
   return false;
 }
@@ -117,15 +117,15 @@ bool domain_walk::plans(const agenda& todo) const {
 result<bool> domain_walk::place_as_planned(const agenda& todo) {
   if (!plans(todo)) return false;
   nodes_offered nodes = how_.plan->first.at(todo.member);
-  const std::uint32_t start = c_.depth();
+  const std::uint32_t start = c_.statement.depth();
   result<bool> placed = place_on(todo, nodes);
   if (!placed || *placed) return placed;
-  c_.rollback(start);
+  c_.statement.rollback(start);
   if (nodes.bands.empty()) return false;
   nodes.bands.clear();  // the order of positions may be a bad one for pods of several kinds
   placed = place_on(todo, nodes);
   if (placed && *placed) remember(todo.member, nodes);
-  if (placed && !*placed) c_.rollback(start);
+  if (placed && !*placed) c_.statement.rollback(start);
   return placed;
 }
 
@@ -477,7 +477,7 @@ result<bool> domain_walk::place_in_pieces(const agenda& todo, const level_ask& a
   const topology::domain_tree& tree = *ask.tree;
   const nodes_offered& offered = *todo.offered;
   const measured what = measure(todo.member, tree, chunk_.below(c_, todo.member), offered);
-  const std::uint32_t start = c_.depth();
+  const std::uint32_t start = c_.statement.depth();
   std::int64_t tried = 0;
   bool first = true;
   bool ends = false;
@@ -490,7 +490,7 @@ result<bool> domain_walk::place_in_pieces(const agenda& todo, const level_ask& a
     ++tried;
     result<bool> placed = place_on(todo, nodes);
     if (placed && *placed) remember(todo.member, nodes);
-    if (placed && !*placed) c_.rollback(start);
+    if (placed && !*placed) c_.statement.rollback(start);
     return placed;
   };
   const auto attempt_both_ways = [&](nodes_offered nodes) -> result<bool> {

@@ -43,7 +43,7 @@ std::map<node_row, std::int64_t> freed_by(const core& c, std::span<const victim_
 exact_search::exact_search(victim_search_state& kept, group_row waiting, const victim_rules& rules, domain_plan* plan)
     : kept_(kept), c_(kept.c), waiting_(waiting), rules_(rules), plan_(plan), trial_(kept.c, waiting, rules, plan) {
   std::map<std::int64_t, std::int64_t> requests;
-  for (const pod_row p : c_.partial.chunk) ++requests[gpus_wanted(c_, p)];
+  for (const pod_row p : c_.chunks.partial.chunk) ++requests[gpus_wanted(c_, p)];
   std::int64_t larger = 0;
   for (auto at = requests.rbegin(); at != requests.rend(); ++at) {
     larger += at->second;
@@ -114,7 +114,7 @@ exact_search::positions exact_search::closure_of(const positions& at) const {
 /// GPUs that the chunk needs beyond what is free: at least so many are lost.
 std::int64_t exact_search::gpus_missing() const {
   std::int64_t missing = 0;
-  for (const pod_row p : c_.partial.chunk) missing += gpus_wanted(c_, p);
+  for (const pod_row p : c_.chunks.partial.chunk) missing += gpus_wanted(c_, p);
   c_.nodes_by_gpu().each_key_from(
       1, [&](std::int64_t free, std::size_t nodes) { missing -= free * static_cast<std::int64_t>(nodes); });
   return std::max<std::int64_t>(0, missing);
@@ -126,7 +126,7 @@ bool exact_search::has_pod_without_node() const {
   for (const auto& [row, unit] : by_node_) on_node[row].push_back(unit);
   std::set<class_row> known;
   const positions nobody;
-  return std::any_of(c_.partial.chunk.begin(), c_.partial.chunk.end(), [&](pod_row p) {
+  return std::any_of(c_.chunks.partial.chunk.begin(), c_.chunks.partial.chunk.end(), [&](pod_row p) {
     if (!known.insert(c_.state().pods[p].pod_class).second) return false;
     for (node_row row = 0; row < c_.state().node_count(); ++row) {
       const auto at = on_node.find(row);
@@ -145,7 +145,7 @@ result<bool> exact_search::attempt(const positions& at) {
   if (tried_.contains(at)) return false;
   const std::vector<victim_unit> set = units_at(at);
   if (lacks_room(set)) {
-    c_.search_effort.draw(1);
+    c_.run.search_effort.draw(1);
     return false;
   }
   result<bool> helps = trial_.run(set);
@@ -185,7 +185,7 @@ result<bool> exact_search::find_smallest() {
   const victim_cost least = least_possible(sets);
   std::optional<victim_cost> best;
   std::vector<victim_unit> cheapest;
-  const std::uint32_t start = c_.depth();
+  const std::uint32_t start = c_.statement.depth();
   for (const sized_set& one : sets) {
     result<bool> helps = attempt(one.set);
     if (!helps) return helps;
@@ -197,7 +197,7 @@ result<bool> exact_search::find_smallest() {
       cheapest = found_;
       if (ends) return true;
     }
-    c_.rollback(start);
+    c_.statement.rollback(start);
   }
   if (!best) return false;
   found_ = std::move(cheapest);
@@ -232,9 +232,9 @@ result<bool> exact_search::find_small_set() {
   for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
   if (c_.constraints.has(policy::trait_not_by_amount))
     return try_sets_of(all);  // amounts do not tell which units open a node
-  result<bool> helps = !limits.empty()                ? try_sets_of(units_that_open_nodes_or_end(limits))
-                       : c_.partial.chunk.size() == 1 ? try_sets_by_node()
-                                                      : try_sets_of(units_that_open_nodes());
+  result<bool> helps = !limits.empty()                       ? try_sets_of(units_that_open_nodes_or_end(limits))
+                       : c_.chunks.partial.chunk.size() == 1 ? try_sets_by_node()
+                                                             : try_sets_of(units_that_open_nodes());
   if (!helps || *helps) return helps;
   // Where the chunk has no place, or is refused whoever else leaves, larger sets are no better.
   if (!was_placed_ || !rules_.more_may_help) return false;
@@ -247,11 +247,11 @@ result<bool> exact_search::try_sets_by_node() {
     const node_row row = by_node_[i].first;
     positions on_node;
     for (; i < by_node_.size() && by_node_[i].first == row; ++i) on_node.push_back(by_node_[i].second);
-    const pod_row pod = c_.partial.chunk.front();
+    const pod_row pod = c_.chunks.partial.chunk.front();
     if (may_use(row, pod) && makes_room_on(row, pod, closure_of(on_node))) add_sets_of(row, on_node, sets);
   }
   for (const sized_set& one : sets) {
-    if (!c_.search_effort.goes_on()) return false;
+    if (!c_.run.search_effort.goes_on()) return false;
     result<bool> helps = attempt(one.set);
     if (!helps || *helps) return helps;
   }
@@ -262,12 +262,12 @@ result<bool> exact_search::try_sets_by_node() {
 void exact_search::add_sets_of(node_row row, const positions& on_node, std::set<sized_set>& to) {
   positions chosen;
   const std::function<void(std::size_t)> grow = [&](std::size_t from) {
-    for (std::size_t i = from; i < on_node.size() && c_.search_effort.goes_on(); ++i) {
+    for (std::size_t i = from; i < on_node.size() && c_.run.search_effort.goes_on(); ++i) {
       chosen.push_back(on_node[i]);
       positions set = closure_of(chosen);
-      c_.search_effort.draw(1);
+      c_.run.search_effort.draw(1);
       if (set.size() <= small_set) {
-        if (makes_room_on(row, c_.partial.chunk.front(), set))
+        if (makes_room_on(row, c_.chunks.partial.chunk.front(), set))
           to.insert({set.size(), std::move(set)});
         else
           grow(i + 1);
@@ -298,7 +298,8 @@ bool exact_search::makes_room_on(node_row row, pod_row pod, const positions& at)
 /// Units of nodes that have more places for pods of the chunk when four units leave, and what leaves before them.
 exact_search::positions exact_search::units_that_open_nodes() const {
   positions found;
-  const bool any_node = demands_.empty() || demands_.back().pods < static_cast<std::int64_t>(c_.partial.chunk.size());
+  const bool any_node =
+      demands_.empty() || demands_.back().pods < static_cast<std::int64_t>(c_.chunks.partial.chunk.size());
   for (std::size_t i = 0; i < by_node_.size();) {
     const node_row row = by_node_[i].first;
     positions on_node;
@@ -323,7 +324,7 @@ exact_search::positions exact_search::units_that_open_nodes() const {
 std::vector<exact_search::excess> exact_search::excesses() const {
   std::vector<excess> found;
   if (!c_.has_proportion) return found;
-  const model::quota_vector asked = c_.chunk_request(waiting_);
+  const model::quota_vector asked = c_.chunks.chunk_request(waiting_);
   for (queue_row q = c_.state().groups[waiting_].queue; q != no_row; q = (*c_.state().queues)[q].parent) {
     const model::queue_info& info = (*c_.state().queues)[q];
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
@@ -339,7 +340,7 @@ std::int64_t exact_search::freed_of(const victim_unit& unit, const excess& one) 
   while (q != no_row && q != one.queue) q = (*c_.state().queues)[q].parent;
   if (q == no_row) return 0;
   std::int64_t sum = 0;
-  for (const pod_row p : unit.pods) sum += c_.held(p)[one.resource];
+  for (const pod_row p : unit.pods) sum += c_.queues.held(p)[one.resource];
   return sum;
 }
 
@@ -376,7 +377,7 @@ result<bool> exact_search::try_sets_of(const positions& candidates) {
 
 result<bool> exact_search::extend(const positions& candidates, std::size_t from, std::size_t size, positions& set) {
   if (set.size() == size) return attempt(set);
-  for (std::size_t i = from; i < candidates.size() && c_.search_effort.goes_on(); ++i) {
+  for (std::size_t i = from; i < candidates.size() && c_.run.search_effort.goes_on(); ++i) {
     const std::uint32_t before = before_[candidates[i]];
     if (before != no_row && !std::binary_search(set.begin(), set.end(), before)) continue;
     set.push_back(candidates[i]);
@@ -411,22 +412,23 @@ result<bool> exact_search::find_in_pieces() {
   const placing how{true, nullptr, nullptr};
   domain_walk walk(c_, waiting_, how, why);
   // Each set is a number of steps; more pieces than that are not tried anyway.
-  const std::int64_t most = c_.search_effort.left() / steps_of_trial + 1;
+  const std::int64_t most = c_.run.search_effort.left() / steps_of_trial + 1;
   const auto victims_on = [&](std::span<const node_row> rows) {
     positions there;
     for (const node_row row : rows) there.insert(there.end(), on_node[row].begin(), on_node[row].end());
     return closure_of(there);
   };
-  const offered_pieces offered = walk.pieces_with(c_.partial.chunk, more, victims, static_cast<std::size_t>(most));
+  const offered_pieces offered =
+      walk.pieces_with(c_.chunks.partial.chunk, more, victims, static_cast<std::size_t>(most));
   piece_sets pieces(c_, offered.kinds, more, victims_on);
   const bool all = c_.options.topology_steps == unlimited;
   const std::size_t most_sets =
       all ? std::numeric_limits<std::size_t>::max() : static_cast<std::size_t>(c_.options.topology_steps);
-  const std::int64_t left = c_.search_effort.left();
+  const std::int64_t left = c_.run.search_effort.left();
   const std::int64_t looks = all ? left : std::min(left, steps_of_trial * c_.options.topology_steps);
   const std::vector<piece_set> sets = pieces.find(most_sets, looks);
   std::size_t tried = 0;
-  for (; tried < sets.size() && c_.search_effort.goes_on(); ++tried) {
+  for (; tried < sets.size() && c_.run.search_effort.goes_on(); ++tried) {
     plan_pieces(sets[tried], offered);
     result<bool> helps = attempt(sets[tried].victims);
     if (!helps || *helps) return helps;
@@ -463,7 +465,7 @@ result<bool> exact_search::improve(std::vector<victim_unit> set) {
   result<bool> helps = trial_.run(found_);
   if (!helps || !*helps) return helps;
   cost_ = victim_cost::of_lost(c_, found_, how_);
-  c_.rollback(0);
+  c_.statement.rollback(0);
   in_vain_.clear();
   for (bool again = true; again;) {
     if (result<bool> smaller = leave_out(); !smaller) return smaller;
@@ -487,7 +489,7 @@ result<bool> exact_search::leave_out() {
     again = false;
     for (std::size_t i = found_.size(); i-- > 0;) {
       if (!can_leave(i)) continue;
-      if (!c_.search_effort.goes_on()) return changed;
+      if (!c_.run.search_effort.goes_on()) return changed;
       std::vector<victim_unit> rest = found_;
       rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
       if (lacks_room(rest)) continue;
@@ -505,7 +507,7 @@ result<bool> exact_search::leave_out() {
       } else {
         in_vain_.insert(std::move(key));
       }
-      c_.rollback(0);
+      c_.statement.rollback(0);
     }
   }
   return changed;
@@ -531,7 +533,7 @@ result<bool> exact_search::exchange() {
     const victim_cost without = victim_cost::of_all(c_, std::span(&found_[out], 1), how_);
     for (const auto& [cost, in] : offers) {
       if (!cost.is_less_than(without)) break;
-      if (!c_.search_effort.goes_on()) return false;
+      if (!c_.run.search_effort.goes_on()) return false;
       result<bool> cheaper = try_instead(out, in);
       if (!cheaper || *cheaper) return cheaper;
     }
@@ -551,13 +553,13 @@ result<bool> exact_search::try_instead(std::size_t out, std::uint32_t in) {
   std::vector<pod_row> key = pods_in(other);
   std::sort(key.begin(), key.end());
   if (in_vain_.contains(key) || lacks_room(other)) {
-    c_.search_effort.draw(1);
+    c_.run.search_effort.draw(1);
     return false;
   }
   result<bool> helps = trial_.run(other);
   if (!helps) return helps;
   victim_cost cost = *helps ? victim_cost::of_lost(c_, other, how_) : victim_cost{};
-  c_.rollback(0);
+  c_.statement.rollback(0);
   if (!*helps || !cost.is_less_than(cost_)) {
     in_vain_.insert(std::move(key));
     return false;
@@ -570,7 +572,7 @@ result<bool> exact_search::try_instead(std::size_t out, std::uint32_t in) {
 /// Some pod of the chunk may use a node of the unit, and what the unit holds there is some of what the pod asks for.
 bool exact_search::opens_a_node(std::uint32_t unit) const {
   return std::any_of(units_[unit].pods.begin(), units_[unit].pods.end(), [&](pod_row victim) {
-    return std::any_of(c_.partial.chunk.begin(), c_.partial.chunk.end(),
+    return std::any_of(c_.chunks.partial.chunk.begin(), c_.chunks.partial.chunk.end(),
                        [&](pod_row p) { return may_use(node_of(c_, victim), p); });
   });
 }

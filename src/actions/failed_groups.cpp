@@ -161,7 +161,7 @@ std::string failed_groups::constraints_of(const model::pod_class& of) {
 
 /// A number for what pods of a class ask of nodes: equal for equal texts.
 std::uint32_t failed_groups::number_of_class(class_row kind) {
-  std::vector<std::uint32_t>& known = c_.signatures.number_of_class;
+  std::vector<std::uint32_t>& known = c_.chunks.signatures.number_of_class;
   if (known.size() < c_.state().class_slots) known.resize(c_.state().class_slots, no_row);
   std::uint32_t& number = known[kind];
   if (number == no_row) number = number_of(constraints_of(*c_.state().classes[kind]));
@@ -169,7 +169,7 @@ std::uint32_t failed_groups::number_of_class(class_row kind) {
 }
 
 std::uint32_t failed_groups::number_of(const std::string& text) {
-  std::map<std::string, std::uint32_t>& all = c_.signatures.number_of_text;
+  std::map<std::string, std::uint32_t>& all = c_.chunks.signatures.number_of_text;
   return all.try_emplace(text, static_cast<std::uint32_t>(all.size())).first->second;
 }
 
@@ -182,7 +182,7 @@ std::uint32_t failed_groups::number_of_topologies(sub_group_row pod_set) {
   }
   std::size_t depth = 0;
   for (sub_group_row up = c_.state().subs[pod_set].parent; up != no_row; up = c_.state().subs[up].parent) ++depth;
-  std::vector<std::uint32_t>& known = c_.signatures.number_of_depth;
+  std::vector<std::uint32_t>& known = c_.chunks.signatures.number_of_depth;
   if (known.size() <= depth) known.resize(depth + 1, no_row);
   if (known[depth] == no_row) {
     append_topologies(c_, pod_set, text);
@@ -226,11 +226,11 @@ work::signature failed_groups::signature_of(group_row group) {
 
 /// A number for that. As in the reference it is made when it is first asked for, and stays.
 failed_groups::key failed_groups::key_of(group_row group) {
-  std::vector<std::uint32_t>& known = c_.signatures.number_of_group;
+  std::vector<std::uint32_t>& known = c_.chunks.signatures.number_of_group;
   if (known.empty()) known.assign(c_.state().group_slots, no_row);
   std::uint32_t& number = known[group];
   if (number == no_row) {
-    std::map<work::signature, std::uint32_t>& all = c_.signatures.number_of_signature;
+    std::map<work::signature, std::uint32_t>& all = c_.chunks.signatures.number_of_signature;
     number = all.try_emplace(signature_of(group), static_cast<std::uint32_t>(all.size())).first->second;
   }
   return {per_queue_ ? c_.state().groups[group].queue : no_row, number};
@@ -241,7 +241,7 @@ std::string failed_groups::strict_key_of(group_row group) const {
   const model::cluster_state& s = c_.state();
   const model::group_core& g = s.groups[group];
   std::vector<std::string> pods;
-  for (const pod_row p : c_.chunk_of(group, true)) {
+  for (const pod_row p : c_.chunks.chunk_of(group, true)) {
     std::string text = constraints_of(s.class_of(p));
     // Zones, for one, may align a larger request where they cannot align a smaller one.
     if (c_.constraints.has(policy::trait_not_by_amount)) append_text(text, s.class_of(p).ask.key());
@@ -257,7 +257,7 @@ std::string failed_groups::strict_key_of(group_row group) const {
   std::string all(g.preemptible ? "p" : "n");
   append_text(all, std::to_string(g.queue));
   if (g.semi_preemptible) {
-    for (const std::int64_t amount : c_.core_growth(group, c_.chunk_of(group, true)))
+    for (const std::int64_t amount : c_.queues.core_growth(group, c_.chunks.chunk_of(group, true)))
       append_text(all, std::to_string(amount));
   }
   append_text(all, s.group_extras[group].name_space);
@@ -267,33 +267,33 @@ std::string failed_groups::strict_key_of(group_row group) const {
 }
 
 const work::failure_signature& failed_groups::strict_signature_of(group_row group) {
-  if (c_.signatures.commits != c_.commits) {
-    c_.signatures.commits = c_.commits;
-    c_.signatures.of_failures = {};
+  if (c_.chunks.signatures.commits != c_.statement.commits) {
+    c_.chunks.signatures.commits = c_.statement.commits;
+    c_.chunks.signatures.of_failures = {};
   }
-  work::failure_signature& made = c_.signatures.of_failures.at(group);
-  if (made.is_known && made.changes == c_.changes_of(group)) return made;
+  work::failure_signature& made = c_.chunks.signatures.of_failures.at(group);
+  if (made.is_known && made.changes == c_.chunks.changes_of(group)) return made;
   made.is_known = true;
   made.kind = number_of(strict_key_of(group));
   made.priority = c_.state().groups[group].priority;
   made.requests.clear();
-  for (const pod_row p : c_.chunk_of(group, true)) made.requests.push_back(c_.state().class_of(p).ask.request);
+  for (const pod_row p : c_.chunks.chunk_of(group, true)) made.requests.push_back(c_.state().class_of(p).ask.request);
   sort_requests(made.requests);
-  made.changes = c_.changes_of(group);
+  made.changes = c_.chunks.changes_of(group);
   return made;
 }
 
 bool failed_groups::is_at_least(const work::failure_signature& larger, const work::failure_signature& smaller) const {
   // A group that gains more by reclaiming may take more. And what preempts for more leaves less room for victims to
   // return, which E5 counts.
-  const bool by_amount = c_.action == action_kind::reclaim || c_.action == action_kind::preempt;
+  const bool by_amount = c_.run.action == action_kind::reclaim || c_.run.action == action_kind::preempt;
   if (by_amount && larger.requests != smaller.requests) return false;
   return larger.priority <= smaller.priority && contains(larger.requests, smaller.requests);
 }
 
 void failed_groups::forget_if_changed() {
-  if (commits_ == c_.commits) return;
-  commits_ = c_.commits;
+  if (commits_ == c_.statement.commits) return;
+  commits_ = c_.statement.commits;
   failed_.clear();
 }
 

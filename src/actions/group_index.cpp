@@ -86,7 +86,7 @@ void group_index::set_later_keys(group_row g, std::span<const order_key> keys) {
 
 result<void> group_index::fill(std::span<const group_row> members) {
   const model::cluster_state& s = c_->state();
-  order_ = &c_->order_of_groups();
+  order_ = &c_->groups.order();
   versions_.assign(s.group_slots, {});
   lists_.assign(s.queues->size(), {});
   leaves_.clear();

@@ -38,7 +38,7 @@ class group_index {
   /// From now on the members are groups of this copy of the session, which is as the other one was.
   void move_to(work::core& c) {
     c_ = &c;
-    order_ = &c.order_of_groups();
+    order_ = &c.groups.order();
   }
 
   /// Makes the given groups the members.

@@ -21,8 +21,8 @@ model::quota_vector held_by(const core& c, std::span<const pod_row> pods) {
   model::quota_vector sum{};
   for (const pod_row p : pods) {
     if (!model::is_in(static_cast<pod_status>(c.live.pod_state[p]), model::holding)) continue;
-    model::quota_vector one = c.held(p);
-    if (c.compat()) one[dim_gpu] = c.gpus_wanted(p);
+    model::quota_vector one = c.queues.held(p);
+    if (c.compat()) one[dim_gpu] = c.gpus.wanted(p);
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) sum[r] += one[r];
   }
   return sum;
@@ -98,7 +98,7 @@ result<void> job_queue::fill_in_order(std::span<const group_row> groups) {
     entry& e = entries_[i];
     e.group = groups[i];
     e.keys = static_cast<std::uint32_t>(i * orders_);
-    e.changes = c_.changes_of(e.group);
+    e.changes = c_.chunks.changes_of(e.group);
     bool fresh = false;
     const std::uint32_t leaf = node_of(c_.state().groups[e.group].queue, true, fresh);
     std::vector<std::uint32_t>& ordered = nodes_[leaf].ordered;
@@ -319,7 +319,7 @@ result<void> job_queue::set_keys(entry& e) const {
     keys_[next++] = key;
   }
   orders_ = next - e.keys;
-  e.changes = c_.changes_of(e.group);
+  e.changes = c_.chunks.changes_of(e.group);
   if (!c_.compat()) e.amount_made = never;
   return {};
 }
@@ -328,11 +328,11 @@ result<void> job_queue::set_keys(entry& e) const {
 /// repeats what KAI remembers.
 const job_queue::entry& job_queue::with_amount(std::uint32_t position) const {
   entry& e = entries_[position];
-  const std::uint32_t now = c_.compat() ? c_.changes_of(e.group) : e.changes;
+  const std::uint32_t now = c_.compat() ? c_.chunks.changes_of(e.group) : e.changes;
   if (e.amount_made == now) return e;
   e.amount_made = now;
   if (what_ == serving::groups) {
-    e.amount = c_.chunk_request(e.group);
+    e.amount = c_.chunks.chunk_request(e.group);
   } else if (!c_.compat()) {
     e.amount = held_by(c_, next_unit(c_, e.group, e.pods.empty() ? pods_of(c_, e.group) : e.pods));
   } else if (!e.pods.empty()) {
@@ -349,7 +349,7 @@ const job_queue::entry& job_queue::with_amount(std::uint32_t position) const {
   }
   if (c_.compat()) {
     const bool adds_up = what_ == serving::groups && c_.adds_parts_up();
-    e.native = adds_up ? c_.chunk_ask(e.group) : in_native(e.amount);
+    e.native = adds_up ? c_.chunks.chunk_ask(e.group) : in_native(e.amount);
   }
   return e;
 }
@@ -357,9 +357,9 @@ const job_queue::entry& job_queue::with_amount(std::uint32_t position) const {
 /// As in KAI the heaps of `compat` compare groups as they are at that moment.
 void job_queue::refresh(std::uint32_t position) const {
   entry& e = entries_[position];
-  if (e.keys != never && (!c_.compat() || e.compared_at == c_.chunk_changes)) return;
-  e.compared_at = c_.chunk_changes;
-  if (e.keys == never || e.changes != c_.changes_of(e.group)) (void)set_keys(e);
+  if (e.keys != never && (!c_.compat() || e.compared_at == c_.chunks.changes())) return;
+  e.compared_at = c_.chunks.changes();
+  if (e.keys == never || e.changes != c_.chunks.changes_of(e.group)) (void)set_keys(e);
 }
 
 /// A member of an index stands there in its order: while nothing is decided its keys can wait until it is compared.
@@ -525,7 +525,7 @@ void job_queue::sum_up(given& so_far) const {
 /// Made anew where the queue holds something else now, or would take something else next.
 const policy::kai_standing& job_queue::standing_of(std::uint32_t n) const {
   const node& one = nodes_[n];
-  const policy::kai_queue& queue = c_.kai_queues[one.queue];
+  const policy::kai_queue& queue = c_.queues.kai_queues[one.queue];
   const entry& next = with_amount(top_of(nodes_[leaf_of(n)]));
   const policy::kai_amounts held{queue.shares[0].allocated, queue.shares[1].allocated, queue.shares[2].allocated};
   if (one.held != held) {
@@ -536,7 +536,7 @@ const policy::kai_standing& job_queue::standing_of(std::uint32_t n) const {
                                   [&](const auto& one_ask) { return one_ask.first == next.native; });
   if (known != one.standings.end()) return known->second;
   if (one.standings.size() == most_standings) one.standings.clear();
-  one.standings.emplace_back(next.native, policy::kai_standing_of({&queue, next.native, {}}, c_.kai_total));
+  one.standings.emplace_back(next.native, policy::kai_standing_of({&queue, next.native, {}}, c_.queues.kai_total));
   return one.standings.back().second;
 }
 
@@ -560,11 +560,11 @@ bool job_queue::serves_before(std::uint32_t a, std::uint32_t b) const {
     if (what_ == serving::victims) sum_up(given_[leaf.queue]);
     const queue_row q = nodes_[both[i]].queue;
     if (c_.compat()) {
-      native[i].queue = &c_.kai_queues[q];
+      native[i].queue = &c_.queues.kai_queues[q];
       given_[leaf.queue].native.push_back(next.native);
       native[i].victims = given_[leaf.queue].native;
     } else {
-      exact[i].queue = &c_.exact_queues[q];
+      exact[i].queue = &c_.queues.exact_queues[q];
       if (what_ == serving::groups) {
         exact[i].job = next.amount;
       } else {
@@ -574,8 +574,8 @@ bool job_queue::serves_before(std::uint32_t a, std::uint32_t b) const {
       }
     }
   }
-  if (!c_.compat()) return policy::exact_serves_before(exact[0], exact[1], c_.total);
-  const bool first = policy::kai_compare_queues(native[0], native[1], c_.kai_total) < 0;
+  if (!c_.compat()) return policy::exact_serves_before(exact[0], exact[1], c_.queues.total);
+  const bool first = policy::kai_compare_queues(native[0], native[1], c_.queues.kai_total) < 0;
   for (const std::uint32_t n : both) given_[nodes_[leaf_of(n)].queue].native.pop_back();
   return first;
 }

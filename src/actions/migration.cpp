@@ -27,20 +27,20 @@ class mover {
   mover(core& c, group_row group, std::span<const group_row> groups)
       : c_(c), group_(group), here_(c.state().node_count(), 0) {
     std::copy_if(groups.begin(), groups.end(), std::back_inserter(groups_),
-                 [&](group_row g) { return g != group && !c.evicted_enough(g); });
+                 [&](group_row g) { return g != group && !c.groups.evicted_enough(g); });
     if (!groups_.empty()) sort_pods();
   }
 
   result<bool> run() {
     if (groups_.empty()) return false;
-    const std::uint32_t start = c_.depth();
+    const std::uint32_t start = c_.statement.depth();
     result<bool> found = find();
-    c_.rollback(start);
+    c_.statement.rollback(start);
     if (!found || !*found) return found;
     for (const migration& one : chosen_) apply(one);
     work::failure why;
     result<bool> placed = place_group(c_, group_, {true, nullptr, nullptr}, why);
-    if (!placed || !*placed) c_.rollback(start);
+    if (!placed || !*placed) c_.statement.rollback(start);
     return placed;
   }
 
@@ -64,7 +64,7 @@ class mover {
       const model::sub_counts& n = c_.counts(sub);
       left -= std::int64_t{n.alive} + n.active_used - n.active_allocated - n.holding;
     }
-    for (const leaving_pod& one : c_.leaving) {
+    for (const leaving_pod& one : c_.statement.leaving) {
       const bool counts = c_.state().pods[one.pod].group == group &&
                           model::is_in(static_cast<pod_status>(c_.live.pod_state[one.pod]), model::holding);
       left -= counts ? 1 : 0;
@@ -74,7 +74,7 @@ class mover {
 
   /// Places pod after pod, and makes room for those that find none.
   result<bool> find() {
-    for (const pod_row pod : c_.chunk_of(group_, true)) {
+    for (const pod_row pod : c_.chunks.chunk_of(group_, true)) {
       if (static_cast<pod_status>(c_.live.pod_state[pod]) != pod_status::pending) return false;  // a chunk of long ago
       result<work::place> at = c_.choice.best(c_, pod, true);
       if (at && at->row == no_row) {
@@ -84,7 +84,7 @@ class mover {
       }
       if (!at) return at.failure();
       if (at->row == no_row) return false;
-      c_.pipeline(pod, at->row, at->devices);
+      c_.statement.pipeline(pod, at->row, at->devices);
     }
     return !chosen_.empty();
   }
@@ -99,7 +99,7 @@ class mover {
     std::sort(rows.begin(), rows.end(), [&](node_row a, node_row b) { return rank[a] < rank[b]; });
     std::vector<migration> best;
     for (const node_row row : rows) {
-      if (!c_.search_effort.goes_on()) break;
+      if (!c_.run.search_effort.goes_on()) break;
       result<std::vector<migration>> found = free_node(pod, row);
       if (!found) return found.failure();
       if (found->empty() || (!best.empty() && found->size() >= best.size())) continue;
@@ -120,9 +120,9 @@ class mover {
     for (const pod_row p : left) most += gpus_of(c_, p);
     std::vector<migration> made;
     if (most < gpus_wanted(c_, pod)) return made;
-    const std::uint32_t start = c_.depth();
-    ++c_.sets_tried;
-    c_.search_effort.draw(steps_of_trial + static_cast<std::int64_t>(left.size()));
+    const std::uint32_t start = c_.statement.depth();
+    ++c_.run.sets_tried;
+    c_.run.search_effort.draw(steps_of_trial + static_cast<std::int64_t>(left.size()));
     result<bool> enough = takes(pod, row);
     while (enough && !*enough && !left.empty()) {
       const pod_row next = take_next(left, gpus_wanted(c_, pod) - free_gpus(c_, row));
@@ -133,7 +133,7 @@ class mover {
       enough = takes(pod, row);
     }
     for (std::size_t i = made.size(); enough && *enough && i-- > 0 && made.size() > 1;) {
-      c_.rollback(start);
+      c_.statement.rollback(start);
       const migration without = made[i];
       made.erase(made.begin() + static_cast<std::ptrdiff_t>(i));
       for (const migration& one : made) apply(one);
@@ -141,7 +141,7 @@ class mover {
       if (!still) return still.failure();
       if (!*still) made.insert(made.begin() + static_cast<std::ptrdiff_t>(i), without);
     }
-    c_.rollback(start);
+    c_.statement.rollback(start);
     if (!enough) return enough.failure();
     if (!*enough) made.clear();
     return made;
@@ -163,14 +163,14 @@ class mover {
 
   /// Nowhere if the budget is used up or no other node is free now; then nothing has changed.
   result<work::place> migrate(pod_row pod, node_row from) {
-    if (budget_of(c_.state().pods[pod].group) <= 0 || c_.is_leaving(pod)) return work::place{};
+    if (budget_of(c_.state().pods[pod].group) <= 0 || c_.statement.is_leaving(pod)) return work::place{};
     if (c_.access.budgets->refuses(pod)) return work::place{};
-    const std::uint32_t start = c_.depth();
-    c_.evict(pod);
+    const std::uint32_t start = c_.statement.depth();
+    c_.statement.evict(pod);
     node_set elsewhere = domain_around(pod, from);
     elsewhere[from] = 0;
     result<work::place> to = c_.choice.best(c_, pod, false, {&elsewhere, nullptr});
-    c_.rollback(start);
+    c_.statement.rollback(start);
     if (!to || to->row == no_row || to->must_wait) return to ? work::place{} : to;
     apply({pod, *to});
     return to;
@@ -197,8 +197,8 @@ class mover {
   }
 
   void apply(const migration& one) {
-    c_.evict(one.pod);
-    c_.allocate(one.pod, one.to.row, one.to.devices);
+    c_.statement.evict(one.pod);
+    c_.statement.allocate(one.pod, one.to.row, one.to.devices);
   }
 
   result<bool> takes(pod_row pod, node_row row) {

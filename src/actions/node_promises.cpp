@@ -163,14 +163,14 @@ std::int64_t node_promises::next_change(std::int64_t after, std::int64_t end) co
 
 /// Once for all groups that are looked at until the next commit.
 void node_promises::look_at_holders() {
-  if (looked_at_ == c_.commits) return;
-  looked_at_ = c_.commits;
+  if (looked_at_ == c_.statement.commits) return;
+  looked_at_ = c_.statement.commits;
   const model::cluster_state& s = c_.state();
   ends_.clear();
   free_devices_.resize(s.node_count());
   for (node_row row = 0; row < s.node_count(); ++row)
     free_devices_[row] = (*s.capacity)[std::size_t{row} * s.dims() + dim_gpu] / whole_device;
-  for (const group_row g : c_.groups_in_order()) {
+  for (const group_row g : c_.groups.in_order()) {
     if (work::count_pods(c_, g, &model::sub_counts::active_allocated) == 0) continue;
     for_each_placed(c_, g, [&](pod_row p) {
       const node_row row = c_.view().node_of(p);
@@ -196,7 +196,8 @@ result<std::optional<node_promises::place_found>> node_promises::first_place(gro
   const std::vector<group_end> ends = ends_on(among, group);
   end_steps steps(ends, c_.options.backfill_end_window);
   std::int64_t wanted = 0;  // not counted where pods share the devices of a claim
-  for (const pod_row p : c_.constraints.has(policy::trait_pays_gpus) ? work::pod_list() : c_.chunk_of(group, false))
+  for (const pod_row p :
+       c_.constraints.has(policy::trait_pays_gpus) ? work::pod_list() : c_.chunks.chunk_of(group, false))
     wanted += c_.state().class_of(p).whole_devices;
   device_bound free(c_, among, free_devices_);
   placing how;
@@ -205,7 +206,7 @@ result<std::optional<node_promises::place_found>> node_promises::first_place(gro
   std::int64_t when = c_.now;
   for (;;) {
     if (free.most() >= wanted) {
-      const std::uint32_t before = c_.depth();
+      const std::uint32_t before = c_.statement.depth();
       work::failure why;
       c_.constraints.look_at(group, std::max(when, start));
       result<bool> placed = place_group(c_, group, how, why);
@@ -213,8 +214,9 @@ result<std::optional<node_promises::place_found>> node_promises::first_place(gro
       if (!placed) return placed.failure();
       if (*placed) {
         place_found found{when, node_set(among.size(), 0)};
-        for (std::uint32_t op = before; op < c_.depth(); ++op) found.nodes[c_.view().node_of(c_.log[op].pod)] = 1;
-        c_.rollback(0);
+        for (std::uint32_t op = before; op < c_.statement.depth(); ++op)
+          found.nodes[c_.view().node_of(c_.statement.log[op].pod)] = 1;
+        c_.statement.rollback(0);
         return std::optional(std::move(found));
       }
     }
@@ -222,12 +224,12 @@ result<std::optional<node_promises::place_found>> node_promises::first_place(gro
     for (const std::size_t until = steps.next(done); done < until; ++done) {
       for_each_placed(c_, ends[done].group, [&](pod_row p) {
         free.add(p);
-        c_.finish(p);
+        c_.statement.finish(p);
       });
       when = ends[done].when;
     }
   }
-  c_.rollback(0);
+  c_.statement.rollback(0);
   return std::optional<place_found>();
 }
 

@@ -55,11 +55,11 @@ bool may_use(const core& c, pod_row pod, node_row node) {
 }
 
 bool hold(core& c, const nominated_group& one) {
-  if (!c.is_schedulable_queue(c.state().groups[one.group].queue)) return false;
+  if (!c.queues.is_schedulable_queue(c.state().groups[one.group].queue)) return false;
   work::failure why;
   work::pod_list waiting;
   for (const pod_row p : one.pods) waiting.push_back(p);
-  if (c.has_proportion && c.queues_refuse(one.group, work::least_request_of(c, waiting), waiting, why)) return false;
+  if (c.has_proportion && c.queues.refuse(one.group, work::least_request_of(c, waiting), waiting, why)) return false;
   return std::all_of(one.pods.begin(), one.pods.end(), [&](pod_row p) {
     const node_row node = c.nominated_node(p);
     return !is_over(c, p) && may_use(c, p, node) && put_on(c, p, node, false);
@@ -81,13 +81,13 @@ bool start_in_places(core& c, group_row group, std::span<const pod_row> pods) {
   for (const pod_row p : pods) {
     const node_row node = (*c.state().node_row_of_slot)[c.live.pod_node[p]];
     const device_set devices = c.live.pod_devices[p];
-    c.withdraw(p);
-    if (c.start_in_place(p, node, devices)) continue;
-    c.rollback(0);
+    c.statement.withdraw(p);
+    if (c.statement.start_in_place(p, node, devices)) continue;
+    c.statement.rollback(0);
     return false;
   }
   if (!work::must_wait_as_a_whole(c, group)) return true;
-  c.rollback(0);
+  c.statement.rollback(0);
   return false;
 }
 
@@ -97,11 +97,11 @@ result<bool> start_elsewhere(core& c, group_row group, std::span<const pod_row> 
   for (const pod_row p : pods) {
     const node_row node = (*c.state().node_row_of_slot)[c.live.pod_node[p]];
     const device_set devices = c.live.pod_devices[p];
-    c.withdraw(p);
-    if (!c.start_in_place(p, node, devices)) among[node] = 0;
-    c.rollback(0);
+    c.statement.withdraw(p);
+    if (!c.statement.start_in_place(p, node, devices)) among[node] = 0;
+    c.statement.rollback(0);
   }
-  for (const pod_row p : pods) c.withdraw(p);
+  for (const pod_row p : pods) c.statement.withdraw(p);
   work::failure why;
   result<bool> placed = place_group(c, group, {false, &among, nullptr}, why);
   if (!placed) return placed;
@@ -109,7 +109,7 @@ result<bool> start_elsewhere(core& c, group_row group, std::span<const pod_row> 
       *placed && !work::must_wait_as_a_whole(c, group) && std::all_of(pods.begin(), pods.end(), [&](pod_row p) {
         return static_cast<pod_status>(c.live.pod_state[p]) == pod_status::allocated;
       });
-  if (!starts) c.rollback(0);
+  if (!starts) c.statement.rollback(0);
   return starts;
 }
 
@@ -136,9 +136,9 @@ result<void> start(core& c, const nominated_group& one) {
   if (pods.size() == one.pods.size()) {
     if (start_in_places(c, one.group, pods)) {
       if (!starts_in_cells(c)) return commit_start(c, one.group, had_started);
-      c.rollback(0);
-      for (const pod_row p : pods) c.withdraw(p);
-      c.commit_silently();
+      c.statement.rollback(0);
+      for (const pod_row p : pods) c.statement.withdraw(p);
+      c.statement.commit_silently();
       return {};
     }
     if (starts_in_cells(c)) return {};
@@ -161,48 +161,48 @@ void hold_nominated(core& c) {
   for (const nominated_group& one : nominated_groups(c)) {
     const bool held = hold(c, one);
     if (held && makes_whole(c, one.group)) {
-      c.commit_silently();
+      c.statement.commit_silently();
       continue;
     }
-    c.rollback(0);
-    if (!held) c.lapsed.insert(c.lapsed.end(), one.pods.begin(), one.pods.end());
+    c.statement.rollback(0);
+    if (!held) c.groups.lapsed.insert(c.groups.lapsed.end(), one.pods.begin(), one.pods.end());
   }
 }
 
 result<void> start_nominated(core& c) {
-  if (c.looked_at_nominations || !c.keeps_nominations() || c.state().nominated_pods == 0) return {};
-  c.looked_at_nominations = c.only_group == no_row;
-  const action_kind during = c.action;
-  c.action = action_kind::allocate;
+  if (c.groups.looked_at_nominations || !c.keeps_nominations() || c.state().nominated_pods == 0) return {};
+  c.groups.looked_at_nominations = c.run.only_group == no_row;
+  const action_kind during = c.run.action;
+  c.run.action = action_kind::allocate;
   result<void> done;
   for (const nominated_group& one : nominated_groups(c)) {
-    if (c.only_group != no_row && c.only_group != one.group) continue;
-    if (done = c.go_on(); !done) break;
+    if (c.run.only_group != no_row && c.run.only_group != one.group) continue;
+    if (done = c.run.go_on(); !done) break;
     if (done = start(c, one); !done) break;
   }
-  c.action = during;
+  c.run.action = during;
   return done;
 }
 
 void tell_lapsed(core& c) {
   std::vector<pod_row> told;
-  for (const pod_row p : c.lapsed) {
+  for (const pod_row p : c.groups.lapsed) {
     const auto status = static_cast<pod_status>(c.live.pod_state[p]);
     const bool waits = status == pod_status::pending || status == pod_status::releasing;
-    if (waits && !c.is_leaving(p)) told.push_back(p);
+    if (waits && !c.statement.is_leaving(p)) told.push_back(p);
   }
-  c.lapsed.clear();
+  c.groups.lapsed.clear();
   if (told.empty()) return;
-  ++c.commits;
+  ++c.statement.commits;
   for (const pod_row p : told) {
     decision d;
     d.kind = decision_kind::evict;
     d.action = action_kind::allocate;
-    d.commit = c.commits;
+    d.commit = c.statement.commits;
     d.pod = p;
     d.group = c.state().pods[p].group;
     d.node = c.nominated_node(p);
-    c.decisions.push_back(std::move(d));
+    c.results.decisions.push_back(std::move(d));
   }
 }
 

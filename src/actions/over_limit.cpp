@@ -31,8 +31,8 @@ bool is_over(const quota_vector& over) {
 class limit_keeper {
  public:
   explicit limit_keeper(core& c) : c_(c), chains_(c) {
-    for (const group_row g : c.groups_in_order()) {
-      if (c.is_schedulable_queue(c.state().groups[g].queue) && has_pods_to_lose(c, g)) last_first_.push_back(g);
+    for (const group_row g : c.groups.in_order()) {
+      if (c.queues.is_schedulable_queue(c.state().groups[g].queue) && has_pods_to_lose(c, g)) last_first_.push_back(g);
     }
     std::ranges::reverse(last_first_);
   }
@@ -58,12 +58,12 @@ class limit_keeper {
     group_row kept = no_row;  // whose budget lets no more go
     for (const choice& one : chosen) {
       if (one.unit->group == kept) continue;
-      for (const pod_row p : one.unit->pods) c_.evict(p);
-      if (!c_.keeps_budgets()) {
+      for (const pod_row p : one.unit->pods) c_.statement.evict(p);
+      if (!c_.statement.keeps_budgets()) {
         kept = one.unit->group;
         continue;
       }
-      c_.commit();
+      c_.statement.commit();
       if (auto sound = c_.verify(); !sound) return sound;
     }
     return {};
@@ -82,7 +82,7 @@ class limit_keeper {
   [[nodiscard]] quota_vector held_by(const victim_unit& unit) const {
     quota_vector sum{};
     for (const pod_row p : unit.pods) {
-      const quota_vector one = c_.held(p);
+      const quota_vector one = c_.queues.held(p);
       for (std::size_t r = 0; r < sum.size(); ++r) sum[r] += one[r];
     }
     return sum;
@@ -145,7 +145,7 @@ result<void> keep_limits(core& c) {
   if (over.empty()) return {};
   limit_keeper keeper(c);
   for (const queue_row q : over) {
-    if (auto on = c.go_on(); !on) return on;
+    if (auto on = c.run.go_on(); !on) return on;
     if (auto done = keeper.keep(q); !done) return done;
   }
   return {};

@@ -80,10 +80,10 @@ class walk {
         std::copy_if(all.begin(), all.end(), std::back_inserter(nodes), [&](node_row row) { return among[row] != 0; });
         below.nodes = &nodes;
       }
-      const std::uint32_t start = c_.depth();
+      const std::uint32_t start = c_.statement.depth();
       result<bool> placed = place_on(member, below);
       if (!placed || *placed) return placed;
-      c_.rollback(start);
+      c_.statement.rollback(start);
     }
     return false;
   }
@@ -203,7 +203,8 @@ std::optional<work::equal_chunk> countable_chunk_of(const core& c, group_row gro
 /// No way to place the chunk, by what its queues and the nodes have, without a list of pods. False says nothing.
 bool is_refused_by_numbers(core& c, group_row group, const work::equal_chunk& chunk, failure& why) {
   const model::pod_class& ask = *c.state().classes[chunk.kind];
-  if (c.has_proportion && c.queues_refuse(group, work::times(c.asked_at_least(ask), chunk.count), {}, why)) return true;
+  if (c.has_proportion && c.queues.refuse(group, work::times(c.queues.asked_at_least(ask), chunk.count), {}, why))
+    return true;
   const auto count = static_cast<std::size_t>(chunk.count);
   const std::optional<std::size_t> places = c.choice.places_for(c, chunk.kind, count);
   if (!places || *places >= count) return false;
@@ -223,20 +224,20 @@ bool is_refused_by_numbers(core& c, group_row group, failure& why) {
 
 /// `place_group` with a list of pods.
 result<bool> place_chunk(core& c, group_row group, const placing& how, failure& why) {
-  const work::pod_list chunk = c.chunk_of(group, how.only_claims);
+  const work::pod_list chunk = c.chunks.chunk_of(group, how.only_claims);
   why = {};
   why.group = group;
   if (chunk.empty()) {
     why.what = constraint::gang_incomplete;
     return false;
   }
-  if (c.has_proportion && c.queues_refuse(group, work::least_request_of(c, chunk), chunk, why)) return false;
-  const std::uint32_t start = c.depth();
+  if (c.has_proportion && c.queues.refuse(group, work::least_request_of(c, chunk), chunk, why)) return false;
+  const std::uint32_t start = c.statement.depth();
   const std::string before = c.digest_for_checks();
   result<bool> placed =
       looks_for_domains(c, group) ? domain_walk(c, group, how, why).run(chunk) : walk(c, group, how, why).run(chunk);
   if (!placed || !*placed) {
-    c.rollback(start);
+    c.statement.rollback(start);
     if (c.digest_for_checks() != before)
       return error{status::internal, "invariant violated: undo did not restore the state", {}};
   }
@@ -246,10 +247,10 @@ result<bool> place_chunk(core& c, group_row group, const placing& how, failure& 
 #ifdef KAISCHED_CHECKS
 /// False, if placing the chunk fails for the same reason as by numbers.
 result<bool> verify_refusal(core& c, group_row group, const failure& counted) {
-  const action_statistics statistics = c.statistics.back();
+  const action_statistics statistics = c.results.statistics.back();
   failure why;
   result<bool> placed = place_chunk(c, group, {}, why);
-  c.statistics.back() = statistics;
+  c.results.statistics.back() = statistics;
   if (!placed) return placed;
   if (*placed || why.pod != counted.pod || why.what != counted.what || why.queue != counted.queue)
     return error{status::internal, "invariant violated: counted places and a placement differ", {}};
@@ -300,7 +301,7 @@ std::vector<group_row> groups_to_start(const core& c) {
   std::vector<group_row> groups;
   groups.reserve(c.waiting_groups().size());
   for (const group_row g : c.waiting_groups()) {
-    if (c.is_schedulable_queue(c.state().groups[g].queue) && work::is_ready(c, c.state().groups[g].first_sub) &&
+    if (c.queues.is_schedulable_queue(c.state().groups[g].queue) && work::is_ready(c, c.state().groups[g].first_sub) &&
         work::count_pods(c, g, &model::sub_counts::pending) > 0 && requeue_delay_of(c, g).left() == 0) {
       groups.push_back(g);
     }
@@ -311,7 +312,7 @@ std::vector<group_row> groups_to_start(const core& c) {
 result<bool> permit_start(core& c, group_row group) {
   if ((c.capabilities & part_permits) == 0) return true;
   std::vector<pod_row> pods;
-  for (const work::operation& op : c.log) {
+  for (const work::operation& op : c.statement.log) {
     if (op.kind == work::operation_kind::allocate && !op.undone) pods.push_back(op.pod);
   }
   for (const auto& part : c.parts) {
@@ -319,22 +320,22 @@ result<bool> permit_start(core& c, group_row group) {
     result<bool> may = part->permit(c.view(), group, pods);
     if (!may) return may;
     if (*may) continue;
-    c.rollback(0);
-    c.held_groups.mark(group, c.state().group_slots);
+    c.statement.rollback(0);
+    c.groups.held.mark(group, c.state().group_slots);
     failure why;
     why.group = group;
     why.what = constraint::plugin;
-    c.failures.push_back(why);
+    c.results.failures.push_back(why);
     return false;
   }
   return true;
 }
 
 result<void> commit_group(core& c, group_row group, bool waits, bool had_started) {
-  c.commit();
-  c.held_groups.unmark(group);
-  if (!waits && !had_started) c.note_start(group);
-  ++c.statistics.back().groups_placed;
+  c.statement.commit();
+  c.groups.held.unmark(group);
+  if (!waits && !had_started) c.groups.note_start(group);
+  ++c.results.statistics.back().groups_placed;
   return c.verify();
 }
 
@@ -348,9 +349,9 @@ bool put_on(work::core& c, pod_row pod, node_row node, bool starts) {
       work::place_on(c, pod, node, starts ? policy::free_amount::idle : policy::free_amount::idle_or_releasing);
   if (!found || (starts && found->must_wait)) return false;
   if (starts) {
-    c.allocate(pod, node, found->devices, found->groups);
+    c.statement.allocate(pod, node, found->devices, found->groups);
   } else {
-    c.pipeline(pod, node, found->devices, found->groups);
+    c.statement.pipeline(pod, node, found->devices, found->groups);
   }
   return true;
 }

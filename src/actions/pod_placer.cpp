@@ -10,7 +10,7 @@ namespace kaisched::actions {
 result<bool> pod_placer::place(std::span<const pod_row> pods, bool is_part, const work::node_scope& scope) {
   c_.choice.start_scope();
   for (const pod_row pod : pods) {
-    if (auto on = c_.go_on(); !on) return on.failure();
+    if (auto on = c_.run.go_on(); !on) return on.failure();
     result<bool> placed = place_one(pod, scope, is_part || pods.size() > 1);
     if (!placed || !*placed) return placed;
   }
@@ -21,7 +21,7 @@ result<bool> pod_placer::place(std::span<const pod_row> pods, bool is_part, cons
 /// two nodes.
 bool pod_placer::is_on(pod_row pod, std::uint32_t node) const {
   if (c_.live.pod_node[pod] == node) return true;
-  return c_.compat() && c_.is_leaving(pod, node);
+  return c_.compat() && c_.statement.is_leaving(pod, node);
 }
 
 /// To where it is leaving, and to the devices that it shared there.
@@ -41,8 +41,8 @@ bool pod_placer::comes_back(pod_row pod, const work::place& found) const {
 result<bool> pod_placer::place_one(pod_row pod, const work::node_scope& scope, bool is_one_of_several) {
   // Queues have been asked about all of them. They are asked again per pod, because those placed before are charged.
   const model::pod_class& ask = c_.state().class_of(pod);
-  if (is_one_of_several && c_.has_proportion && c_.has_predicates && !c_.queues_depend_on_node(ask) &&
-      c_.queues_refuse(group_, c_.asked(ask), std::span(&pod, 1), why_)) {
+  if (is_one_of_several && c_.has_proportion && c_.has_predicates && !c_.queues.depend_on_node(ask) &&
+      c_.queues.refuse(group_, c_.queues.asked(ask), std::span(&pod, 1), why_)) {
     why_.pod = pod;
     return false;
   }
@@ -55,13 +55,13 @@ result<bool> pod_placer::place_one(pod_row pod, const work::node_scope& scope, b
     return false;
   }
   const std::uint32_t eviction =
-      static_cast<pod_status>(c_.live.pod_state[pod]) == pod_status::releasing ? c_.eviction_of(pod) : no_row;
-  if (eviction != no_row && comes_back(pod, *found) && c_.gets_back(pod, found->row, eviction)) {
-    c_.unevict(eviction);  // back in its own place: nothing happened to it
+      static_cast<pod_status>(c_.live.pod_state[pod]) == pod_status::releasing ? c_.statement.eviction_of(pod) : no_row;
+  if (eviction != no_row && comes_back(pod, *found) && c_.statement.gets_back(pod, found->row, eviction)) {
+    c_.statement.unevict(eviction);  // back in its own place: nothing happened to it
   } else if (found->must_wait) {
-    c_.pipeline(pod, found->row, found->devices, found->groups);
+    c_.statement.pipeline(pod, found->row, found->devices, found->groups);
   } else {
-    c_.allocate(pod, found->row, found->devices, found->groups);
+    c_.statement.allocate(pod, found->row, found->devices, found->groups);
   }
   return true;
 }

@@ -37,7 +37,7 @@ loss_list units_of(const core& c, const victim_unit& of) {
   if (of.pods.size() == 1) {  // of the gang or beyond it: the same
     const pod_row only = of.pods.front();
     if (c.options.reclaim_moves && is_active(c, only)) return {};
-    return {c.held(only)};
+    return {c.queues.held(only)};
   }
   const model::group_core& g = c.state().groups[of.group];
   std::vector<std::vector<pod_row>> units;
@@ -72,7 +72,7 @@ loss_list units_of(const core& c, const victim_unit& of) {
     for (const pod_row p : unit) {
       if (c.options.reclaim_moves && is_active(c, p)) continue;
       any = true;
-      const quota_vector one = c.held(p);
+      const quota_vector one = c.queues.held(p);
       for (std::uint32_t r = 0; r < quota_dimensions; ++r) sum[r] += one[r];
     }
     if (any) amounts.push_back(sum);
@@ -94,7 +94,7 @@ quota_vector amount_lost(const core& c, std::span<const pod_row> pods) {
   quota_vector sum{};
   for (const pod_row p : pods) {
     if (c.options.reclaim_moves && is_active(c, p)) continue;
-    const quota_vector one = c.held(p);
+    const quota_vector one = c.queues.held(p);
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) sum[r] += one[r];
   }
   return sum;
@@ -197,7 +197,7 @@ class reclaim_judge : public reclaim_verdicts {
     const std::span<const policy::reclaim_victims<Amounts>> all(victims);
     if constexpr (is_compat) {  // of the part that is searched for
       policy::reclaimer<Amounts> claim = claim_;
-      claim.required = c_.chunk_ask(group);
+      claim.required = c_.chunks.chunk_ask(group);
       if (!c_.state().groups[group].semi_preemptible) claim.kept = claim.required;
       return policy::reclaim::may_take(queues(), claim, all, multiplier, false);
     } else {
@@ -218,7 +218,7 @@ namespace {
 /// Of a semi-preemptible group, by how much its core would grow.
 std::optional<quota_vector> growth_of(core& c, group_row group) {
   if (!c.state().groups[group].semi_preemptible) return std::nullopt;
-  return c.core_growth(group, c.chunk_of(group, true));
+  return c.queues.core_growth(group, c.chunks.chunk_of(group, true));
 }
 
 }  // namespace
@@ -226,10 +226,10 @@ std::optional<quota_vector> growth_of(core& c, group_row group) {
 bool may_reclaim(core& c, group_row group) {
   const std::optional<quota_vector> growth = growth_of(c, group);
   if (c.compat())
-    return policy::reclaim::may_reclaim(std::span<const policy::kai_queue>(c.kai_queues),
-                                        claim_of(c, group, c.chunk_ask(group), growth), false);
-  return policy::reclaim::may_reclaim(std::span<const policy::exact_queue>(c.exact_queues),
-                                      claim_of(c, group, c.chunk_request(group), growth), true);
+    return policy::reclaim::may_reclaim(std::span<const policy::kai_queue>(c.queues.kai_queues),
+                                        claim_of(c, group, c.chunks.chunk_ask(group), growth), false);
+  return policy::reclaim::may_reclaim(std::span<const policy::exact_queue>(c.queues.exact_queues),
+                                      claim_of(c, group, c.chunks.chunk_request(group), growth), true);
 }
 
 std::shared_ptr<const reclaim_verdicts> verdicts_for(core& c, group_row group, reclaim_memory& memory) {
@@ -237,10 +237,12 @@ std::shared_ptr<const reclaim_verdicts> verdicts_for(core& c, group_row group, r
   const std::pmr::polymorphic_allocator<> from(&memory.verdicts);
   if (c.compat()) {
     return std::allocate_shared<const reclaim_judge<policy::kai_queue, policy::kai_amounts>>(
-        from, c, group, memory.native.of(c, c.kai_queues), claim_of(c, group, c.chunk_ask(group), growth));
+        from, c, group, memory.native.of(c, c.queues.kai_queues),
+        claim_of(c, group, c.chunks.chunk_ask(group), growth));
   }
   return std::allocate_shared<const reclaim_judge<policy::exact_queue, policy::exact_amounts>>(
-      from, c, group, memory.exact.of(c, c.exact_queues), claim_of(c, group, c.chunk_request(group), growth));
+      from, c, group, memory.exact.of(c, c.queues.exact_queues),
+      claim_of(c, group, c.chunks.chunk_request(group), growth));
 }
 
 }  // namespace kaisched::actions

@@ -102,7 +102,7 @@ class divider {
   /// True: the statement holds the divisions and the claims of the group, or its starts where nothing is divided: it
   /// has a place in which other pods of it had stood in the way. False: the statement is as before.
   result<bool> run() {
-    chunk_ = c_.chunk_of(group_, false);
+    chunk_ = c_.chunks.chunk_of(group_, false);
     if (!wants_instances(c_, chunk_)) return false;
     if (auto done = read_nodes(); !done) return done.failure();
     if (nodes_->nodes.empty()) return false;
@@ -237,14 +237,14 @@ class divider {
   result<bool> try_plans_on(const node_set* among) {
     division_problem& problem = nodes_->problem;
     for (int i = 0; i < most_plans; ++i) {
-      ++c_.sets_tried;
+      ++c_.run.sets_tried;
       const division_plan plan = make_plan();
       if (!plan.found) return false;
-      const std::uint32_t start = c_.depth();
+      const std::uint32_t start = c_.statement.depth();
       obstacle met;
       result<bool> done = apply(problem, plan, among, met);
       if (!done || *done) return done;
-      c_.rollback(start);
+      c_.statement.rollback(start);
       if (met.refused) {
         problem.nodes[plan.node_of_pod[met.pod]].accepts[problem.pods[met.pod]] = 0;
       } else if (!met.users.empty()) {
@@ -287,10 +287,10 @@ class divider {
           return false;
         }
         moved.emplace_back(known.users[i], nodes_->nodes[one.node].row);
-        c_.evict(known.users[i]);
+        c_.statement.evict(known.users[i]);
       }
     }
-    for (const device_change& one : plan.changes) c_.divide(division_of(problem, one));
+    for (const device_change& one : plan.changes) c_.statement.divide(division_of(problem, one));
     result<bool> placed = has_required_level(c_, group_) ? place_in_domains(plan, among) : place_as_planned(plan, met);
     if (!placed || !*placed) return placed;
     for (const auto& [pod, from] : moved) {
@@ -302,7 +302,7 @@ class divider {
         met.users.push_back(pod);
         return false;
       }
-      c_.pipeline(pod, to->row, to->devices, to->groups);
+      c_.statement.pipeline(pod, to->row, to->devices, to->groups);
     }
     return true;
   }
@@ -343,8 +343,8 @@ class divider {
   bool queues_refuse(pod_row pod) {
     const model::pod_class& ask = c_.state().class_of(pod);
     failure why;
-    return c_.has_proportion && c_.has_predicates && !c_.queues_depend_on_node(ask) &&
-           c_.queues_refuse(group_, c_.asked(ask), std::span(&pod, 1), why);
+    return c_.has_proportion && c_.has_predicates && !c_.queues.depend_on_node(ask) &&
+           c_.queues.refuse(group_, c_.queues.asked(ask), std::span(&pod, 1), why);
   }
 
   result<bool> place_as_planned(const division_plan& plan, obstacle& met) {
@@ -367,9 +367,9 @@ class divider {
         return false;
       }
       if (found->must_wait) {
-        c_.pipeline(pod, found->row, found->devices, found->groups);
+        c_.statement.pipeline(pod, found->row, found->devices, found->groups);
       } else {
-        c_.allocate(pod, found->row, found->devices, found->groups);
+        c_.statement.allocate(pod, found->row, found->devices, found->groups);
       }
       if (planned) ++next;
     }
@@ -408,7 +408,7 @@ std::vector<std::uint32_t> likeness_of(core& c, group_row group) {
   const model::group_core& g = c.state().groups[group];
   if (c.options.repartition_drain || g.semi_preemptible || has_required_level(c, group)) return {};
   std::vector<std::uint32_t> key;
-  for (const pod_row p : c.chunk_of(group, false)) {
+  for (const pod_row p : c.chunks.chunk_of(group, false)) {
     if (!judges_by_class(c, p)) return {};
     key.push_back(c.state().pods[p].pod_class);
   }
@@ -421,8 +421,8 @@ std::vector<std::uint32_t> likeness_of(core& c, group_row group) {
 
 /// What fits without a division is placed as `allocate` does it. The statement is committed or empty afterwards.
 result<bool> serve(core& c, group_row group, shared_reading& shared, hopeless_groups& hopeless) {
-  if (c.held_groups.has(group)) return false;  // it has a place
-  ++c.statistics.back().groups_tried;
+  if (c.groups.held.has(group)) return false;  // it has a place
+  ++c.results.statistics.back().groups_tried;
   failure why;
   const bool had_started = work::count_pods(c, group, &model::sub_counts::holding) > 0;
   result<bool> placed = place_group(c, group, {}, why);
@@ -435,14 +435,14 @@ result<bool> serve(core& c, group_row group, shared_reading& shared, hopeless_gr
     if (!*placed && !key.empty()) hopeless.insert(std::move(key));
   }
   if (!*placed) {
-    c.failures.push_back(why);
+    c.results.failures.push_back(why);
     return false;
   }
   hopeless.clear();
-  const bool divides = std::any_of(c.log.begin(), c.log.end(),
+  const bool divides = std::any_of(c.statement.log.begin(), c.statement.log.end(),
                                    [](const work::operation& op) { return op.kind == work::operation_kind::divide; });
   const bool waits = divides || work::must_wait_as_a_whole(c, group);
-  if (waits && !divides) c.convert_to_pipelined(group);
+  if (waits && !divides) c.statement.convert_to_pipelined(group);
   result<bool> starts = waits ? result<bool>(true) : permit_start(c, group);
   if (!starts || !*starts) return starts;
   if (shared.nodes) shared.nodes->note_changes();
@@ -456,7 +456,7 @@ result<void> repartition(core& c) {
   if (c.compat() || !c.state().has_mig_resources()) return {};
   std::vector<group_row> groups;
   for (const group_row g : groups_to_start(c)) {
-    if (wants_instances(c, c.chunk_of(g, false))) groups.push_back(g);
+    if (wants_instances(c, c.chunks.chunk_of(g, false))) groups.push_back(g);
   }
   if (groups.empty()) return {};
   const bool stops_at_head =
@@ -467,14 +467,14 @@ result<void> repartition(core& c) {
   std::optional<job_queue> queue(std::in_place, c, 0);
   if (auto done = queue->fill(groups); !done) return done;
   while (!queue->empty()) {
-    if (auto on = c.go_on(); !on) return on;
+    if (auto on = c.run.go_on(); !on) return on;
     result<group_row> next = queue->pop();
     if (!next) return next.failure();
     const group_row group = *next;
     result<bool> placed = serve(c, group, shared, hopeless);
     if (!placed) return placed.failure();
     if (!*placed && stops_at_head) {
-      result<bool> head = is_head(c, c.failures.back());
+      result<bool> head = is_head(c, c.results.failures.back());
       if (!head) return head.failure();
       if (*head) return {};
     }

@@ -45,7 +45,7 @@ class resizer {
       if (donors_.contains(c_.state().groups[g].queue)) wishes.insert(wish_of(g));
     }
     for (std::int64_t moves = c_.options.resize_moves; moves > 0 && !wishes.empty();) {
-      if (auto on = c_.go_on(); !on) return on;
+      if (auto on = c_.run.go_on(); !on) return on;
       const wish first = *wishes.begin();
       wishes.erase(wishes.begin());
       result<bool> served = serve(first);
@@ -89,7 +89,7 @@ class resizer {
 
   /// Groups with curves that may lose pods, by queue.
   void find_donors() {
-    for (const group_row g : c_.groups_in_order()) {
+    for (const group_row g : c_.groups.in_order()) {
       if (curves_.are_told(c_.access, g) && can_lose(c_, g)) donors_[c_.state().groups[g].queue].push_back(g);
     }
   }
@@ -97,10 +97,10 @@ class resizer {
   [[nodiscard]] std::int64_t speed_with(group_row g, std::int64_t pods) { return curves_.of(c_.access, g, pods); }
 
   [[nodiscard]] wish wish_of(group_row g) {
-    const work::pod_list chunk = c_.chunk_of(g, false);
+    const work::pod_list chunk = c_.chunks.chunk_of(g, false);
     const std::int64_t pods = policy::pods_with_places(c_.access, g);
     const std::int64_t with = pods + std::ssize(chunk);
-    wish made{g, c_.order_of_groups().ranks[g], {}, speed_with(g, with), {}};
+    wish made{g, c_.groups.order().ranks[g], {}, speed_with(g, with), {}};
     made.brings = {made.speed - speed_with(g, pods), worth_of(chunk)};
     made.change = policy::change_of(c_.access, curves_, g, with);
     return made;
@@ -150,7 +150,7 @@ class resizer {
       if (units.empty()) continue;
       next.insert(units.back());
       units.pop_back();
-      by_donor.emplace(c_.order_of_groups().ranks[g], std::move(units));
+      by_donor.emplace(c_.groups.order().ranks[g], std::move(units));
     }
     std::vector<loss> all;
     while (!next.empty()) {
@@ -174,7 +174,7 @@ class resizer {
     for (std::size_t i = 0; i + (ends_with_gang ? 1 : 0) < chain.size(); ++i) {
       const std::int64_t left = pods - std::ssize(chain[i].pods);
       units.push_back({&chain[i],
-                       c_.order_of_groups().ranks[g],
+                       c_.groups.order().ranks[g],
                        {speed_with(g, pods) - speed_with(g, left), worth_of(chain[i].pods)},
                        speed_with(g, left),
                        change});
@@ -186,7 +186,7 @@ class resizer {
 
   [[nodiscard]] result<bool> place_with(const wish& mine, const std::vector<loss>& leave) {
     for (const loss& one : leave) {
-      for (const pod_row p : one.unit->pods) c_.evict(p);
+      for (const pod_row p : one.unit->pods) c_.statement.evict(p);
     }
     work::failure why;
     return place_group(c_, mine.group, {}, why);
@@ -199,11 +199,11 @@ class resizer {
     result<std::vector<loss>> offered = losses_for(mine);
     if (!offered) return offered.failure();
     if (std::ranges::none_of(*offered, [&](const loss& one) { return is_worth_it(c_, mine, {one}); })) return false;
-    ++c_.statistics.back().groups_tried;
+    ++c_.results.statistics.back().groups_tried;
     const bool had_started = work::count_pods(c_, mine.group, &model::sub_counts::holding) > 0;
     result<bool> placed = place_with(mine, {});
     if (!placed) return placed;
-    c_.rollback(0);
+    c_.statement.rollback(0);
     if (*placed) return false;  // it needs nobody's place
     std::vector<loss> leave;
     std::set<group_row> refused;  // whose stop is too dear, and who therefore loses nothing
@@ -216,17 +216,17 @@ class resizer {
         std::erase_if(leave, [&](const loss& other) { return other.unit->group == one.unit->group; });
         continue;
       }
-      if (auto on = c_.go_on(); !on) return on.failure();
+      if (auto on = c_.run.go_on(); !on) return on.failure();
       placed = place_with(mine, leave);
       if (!placed) return placed;
       if (*placed) break;
-      c_.rollback(0);
+      c_.statement.rollback(0);
     }
     if (!*placed) return false;
     if (auto done = spare_what_need_not_go(mine, leave); !done) return done.failure();
-    if (!c_.keeps_budgets(mine.group)) return false;
+    if (!c_.statement.keeps_budgets(mine.group)) return false;
     const bool waits = work::must_wait_as_a_whole(c_, mine.group);
-    if (waits) c_.convert_to_pipelined(mine.group);
+    if (waits) c_.statement.convert_to_pipelined(mine.group);
     result<bool> starts = waits ? result<bool>(true) : permit_start(c_, mine.group);
     if (!starts || !*starts) return starts;
     if (auto done = commit_group(c_, mine.group, waits, had_started); !done) return done.failure();
@@ -241,12 +241,12 @@ class resizer {
       if (!is_last) continue;
       std::vector<loss> fewer = leave;
       fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
-      c_.rollback(0);
+      c_.statement.rollback(0);
       result<bool> placed = place_with(mine, fewer);
       if (!placed) return placed.failure();
       if (*placed) leave = std::move(fewer);
     }
-    c_.rollback(0);
+    c_.statement.rollback(0);
     result<bool> again = place_with(mine, leave);
     return again ? result<void>{} : result<void>(again.failure());
   }

@@ -22,7 +22,7 @@ void evict_group(core& c, group_row group) {
   const model::group_core& g = c.state().groups[group];
   for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
     for (pod_row p = c.state().subs[sub].first_pod; p != no_row; p = c.state().pods[p].next) {
-      if (model::is_in(static_cast<pod_status>(c.live.pod_state[p]), model::active_allocated)) c.evict(p);
+      if (model::is_in(static_cast<pod_status>(c.live.pod_state[p]), model::active_allocated)) c.statement.evict(p);
     }
   }
 }
@@ -43,11 +43,11 @@ std::int64_t expected_end(const core& c, group_row group, std::int64_t started) 
 
 std::int64_t expected_end(const core& c, group_row group) {
   const bool runs = work::count_pods(c, group, &model::sub_counts::holding) > 0;
-  return expected_end(c, group, runs ? c.last_start(group) : c.now);
+  return expected_end(c, group, runs ? c.groups.last_start(group) : c.now);
 }
 
 requeue_delay requeue_delay_of(const core& c, group_row group) {
-  const std::int64_t evicted = c.last_eviction(group);
+  const std::int64_t evicted = c.groups.last_eviction(group);
   if (evicted == unset) return {};
   const std::int64_t own = c.state().group_extras[group].requeue_delay;
   return {own == unset ? c.options.requeue_delay : own, time_since(c, evicted)};
@@ -63,15 +63,15 @@ std::int64_t max_runtime_of(const core& c, group_row group) {
 }
 
 result<void> limit_runtime(core& c) {
-  for (const group_row group : c.groups_in_order()) {
+  for (const group_row group : c.groups.in_order()) {
     const std::int64_t most = max_runtime_of(c, group);
-    const std::int64_t started = c.last_start(group);
+    const std::int64_t started = c.groups.last_start(group);
     if (most == unset || started == unset || time_since(c, started) < most) continue;
     // The last start of a group that only has claims was that of an earlier run.
     if (work::count_pods(c, group, &model::sub_counts::holding) == 0) continue;
     evict_group(c, group);
-    if (!c.keeps_budgets()) continue;
-    c.commit();
+    if (!c.statement.keeps_budgets()) continue;
+    c.statement.commit();
     if (auto sound = c.verify(); !sound) return sound;
   }
   return {};

@@ -22,7 +22,7 @@ search_backoff::search_backoff(work::core& c)
     : c_(c),
       wait_(wait_of(c)),
       second_(c.now / nanoseconds),
-      bit_(std::int64_t{1} << (first_action + static_cast<unsigned>(c.action))) {}
+      bit_(std::int64_t{1} << (first_action + static_cast<unsigned>(c.run.action))) {}
 
 bool search_backoff::backs_off(std::int64_t bits) const {
   const std::int64_t since = second_ - (bits >> first_of_time);
@@ -30,12 +30,12 @@ bool search_backoff::backs_off(std::int64_t bits) const {
 }
 
 std::int64_t search_backoff::most_steps(group_row group) const {
-  return wait_ > 0 && backs_off(c_.searched_of(group)) ? c_.options.search_backoff_steps : unlimited;
+  return wait_ > 0 && backs_off(c_.groups.searched(group)) ? c_.options.search_backoff_steps : unlimited;
 }
 
 void search_backoff::note(group_row group, bool solved, std::int64_t steps) {
   if (wait_ == 0) return;
-  const std::int64_t before = c_.searched_of(group);
+  const std::int64_t before = c_.groups.searched(group);
   std::int64_t after = before;
   if (solved) {
     after &= ~bit_;
@@ -45,7 +45,7 @@ void search_backoff::note(group_row group, bool solved, std::int64_t steps) {
     const bool is_over = since < 0 || since >= wait_;
     after = (is_over ? before & rounds : before & (rounds | all_actions)) | bit_ | second_ << first_of_time;
   }
-  if (after != before) c_.searched[group] = after;
+  if (after != before) c_.groups.set_searched(group, after);
 }
 
 }  // namespace kaisched::actions

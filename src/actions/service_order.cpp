@@ -31,7 +31,7 @@ bool service_order::find_queues() {
     }
   }
   (void)leaf_of(mine);
-  ask_of_waiting_ = c_.chunk_ask(waiting_);
+  ask_of_waiting_ = c_.chunks.chunk_ask(waiting_);
   return true;
 }
 
@@ -41,7 +41,7 @@ std::size_t service_order::leaf_of(queue_row queue) {
     at = static_cast<std::uint32_t>(leaves_.size());
     leaves_.emplace_back();
     leaves_.back().queue = queue;
-    leaves_.back().native = c_.kai_queues[queue];
+    leaves_.back().native = c_.queues.kai_queues[queue];
     leaves_.back().allocated = (*c_.live.queue_allocated)[queue];
     leaves_.back().held = leaves_.back().allocated;
     leaves_.back().rest = kept_.pending.members_of(queue);
@@ -83,7 +83,7 @@ const service_order::passed_group* service_order::next_passed(leaf_queue& leaf) 
       leaf.has_all = true;
     } else if (g != waiting_) {
       if (work::count_pods(c_, g, &model::sub_counts::active_used) > 0) tells_ = false;
-      leaf.passed.push_back({kept_.pending.rank_of(g), position_of(leaf, c_.chunk_ask(g))});
+      leaf.passed.push_back({kept_.pending.rank_of(g), position_of(leaf, c_.chunks.chunk_ask(g))});
     }
   }
   return leaf.next_passed == leaf.passed.size() ? nullptr : &leaf.passed[leaf.next_passed];
@@ -97,7 +97,7 @@ bool service_order::add_served(std::span<const victim> victims) {
   mine.served.push_back({own_rank, own_rank, no_row, position_of(mine, ask_of_waiting_)});
   for (std::uint32_t i = 0; i < victims.size(); ++i) {
     const queue_row queue = s.groups[victims[i].group].queue;
-    if ((*s.queues)[queue].parent != parent_ || !c_.is_schedulable_queue(queue)) return false;
+    if ((*s.queues)[queue].parent != parent_ || !c_.queues.is_schedulable_queue(queue)) return false;
     leaf_queue& leaf = leaves_[leaf_of(queue)];
     leaf.served.push_back(
         {kept_.pending.rank_of(victims[i].group), all + i, i, position_of(leaf, work::in_native(victims[i].held))});
@@ -160,7 +160,7 @@ const policy::kai_standing& service_order::standing_of(std::size_t of, std::uint
   const bool is_own = own != leaf.served.end() && (passed == nullptr || own->rank < passed->rank);
   const std::uint32_t ask = is_own ? own->ask : passed->ask;
   std::optional<policy::kai_standing>& standing = (leaf.is_whole ? leaf.whole : leaf.now)[ask];
-  if (!standing) standing = policy::kai_standing_of({&leaf.native, leaf.asks[ask], {}}, c_.kai_total);
+  if (!standing) standing = policy::kai_standing_of({&leaf.native, leaf.asks[ask], {}}, c_.queues.kai_total);
   return *standing;
 }
 

@@ -20,7 +20,7 @@ void finish(core& c, group_row group) {
   const model::group_core& g = c.state().groups[group];
   for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
     for (pod_row p = c.state().subs[sub].first_pod; p != no_row; p = c.state().pods[p].next) {
-      if (model::is_in(static_cast<pod_status>(c.live.pod_state[p]), model::active_allocated)) c.finish(p);
+      if (model::is_in(static_cast<pod_status>(c.live.pod_state[p]), model::active_allocated)) c.statement.finish(p);
     }
   }
 }
@@ -68,8 +68,9 @@ std::int64_t devices_there(const core& c) {
 class course {
  public:
   /// @param apart a group that neither ends nor begins, or `no_row`
-  course(core& c, const std::vector<reservation>& made, group_row apart) : c_(c), start_(c.depth()), apart_(apart) {
-    for (const group_row g : c_.groups_in_order()) {
+  course(core& c, const std::vector<reservation>& made, group_row apart)
+      : c_(c), start_(c.statement.depth()), apart_(apart) {
+    for (const group_row g : c_.groups.in_order()) {
       if (g != apart && work::count_pods(c_, g, &model::sub_counts::active_allocated) > 0)
         steps_.push_back({expected_end(c_, g), g, false, 0});
     }
@@ -93,7 +94,7 @@ class course {
   /// It is now again, as for the statement. Objects whose destructors may not throw are ended in this way.
   void end() {
     if (std::exchange(is_over_, true)) return;
-    c_.rollback(start_);
+    c_.statement.rollback(start_);
     c_.constraints.look_at_now();
   }
 
@@ -102,16 +103,17 @@ class course {
   result<reservation> find(group_row group) {
     count_devices();
     std::int64_t asked = 0;
-    for (const pod_row p : c_.chunk_of(group, false)) asked += devices_of(c_, p);
+    for (const pod_row p : c_.chunks.chunk_of(group, false)) asked += devices_of(c_, p);
     for (std::size_t i = next_worth(0, group, asked); i < steps_.size(); i = next_worth(i + 1, group, asked)) {
       if (auto done = go_to(i + 1); !done) return done.failure();
-      const std::uint32_t before = c_.depth();
+      const std::uint32_t before = c_.statement.depth();
       result<bool> placed = place(c_, group, steps_[i].when);
       if (!placed) return placed.failure();
       reservation found{group, steps_[i].when, end_after(group, steps_[i].when), 0};
-      for (std::uint32_t op = before; op < c_.depth(); ++op) found.devices += devices_of(c_, c_.log[op].pod);
+      for (std::uint32_t op = before; op < c_.statement.depth(); ++op)
+        found.devices += devices_of(c_, c_.statement.log[op].pod);
       result<group_row> delayed = *placed ? go_on(i + 1, group, found.end) : result<group_row>(group);
-      c_.rollback(before);
+      c_.statement.rollback(before);
       if (!delayed || *delayed == no_row) return delayed ? result<reservation>(found) : delayed.failure();
     }
     return reservation{};
@@ -177,11 +179,11 @@ class course {
   /// The statement is as after so many steps.
   result<void> go_to(std::size_t steps) {
     if (steps < depth_.size()) {
-      c_.rollback(depth_[steps]);
+      c_.statement.rollback(depth_[steps]);
       depth_.resize(steps);
     }
     while (depth_.size() < steps) {
-      depth_.push_back(c_.depth());
+      depth_.push_back(c_.statement.depth());
       if (result<bool> done = carry_out(steps_[depth_.size() - 1]); !done) return done.failure();
     }
     return {};
@@ -297,8 +299,8 @@ bool timetable::yields(group_row group, group_row to) const {
   const model::group_core& mine = c_.state().groups[group];
   const model::group_core& first = c_.state().groups[to];
   if (mine.preemptible && (mine.queue != first.queue || mine.priority < first.priority)) return true;
-  return std::all_of(c_.log.begin(), c_.log.end(), [&](const work::operation& op) {
-    const model::quota_vector asks = c_.asked(c_.state().class_of(op.pod));
+  return std::all_of(c_.statement.log.begin(), c_.statement.log.end(), [&](const work::operation& op) {
+    const model::quota_vector asks = c_.queues.asked(c_.state().class_of(op.pod));
     return std::all_of(asks.begin(), asks.end(), [](std::int64_t amount) { return amount == 0; });
   });
 }
@@ -310,10 +312,11 @@ result<group_row> timetable::delayed_by(group_row group, bool had_started) {
     if (one.start != unset && (first == unset || one.start < first)) first = one.start;
   }
   if (first == unset) return group_row{no_row};
-  const bool starts_now = std::all_of(c_.log.begin(), c_.log.end(), [](const work::operation& op) {
+  const bool starts_now = std::all_of(c_.statement.log.begin(), c_.statement.log.end(), [](const work::operation& op) {
     return op.kind == work::operation_kind::allocate;
   });
-  const std::int64_t end = starts_now ? expected_end(c_, group, had_started ? c_.last_start(group) : c_.now) : unset;
+  const std::int64_t end =
+      starts_now ? expected_end(c_, group, had_started ? c_.groups.last_start(group) : c_.now) : unset;
   if (end != unset && end <= first) return group_row{no_row};
   return course(c_, made_, group).go_on(0, group, end);
 }
@@ -327,9 +330,9 @@ result<bool> is_head(core& c, const failure& of) {
 
 result<std::int64_t> earliest_start(core& c, group_row group) {
   c.prepare_classes();
-  const std::uint32_t start = c.depth();
+  const std::uint32_t start = c.statement.depth();
   result<bool> at_once = place(c, group, unset);
-  c.rollback(start);
+  c.statement.rollback(start);
   if (!at_once) return at_once.failure();
   if (*at_once) return c.now;
   const result<reservation> found = course(c, {}, group).find(group);

@@ -70,7 +70,7 @@ template <class Placed, class PodOf>
 inline void evict_unit_remains(work::core& c, group_row group, std::size_t before) {
   const std::vector<pod_row> remains = unit_remains(c, group);
   if (remains.size() <= before) return;
-  for (const pod_row p : remains) c.evict(p);
+  for (const pod_row p : remains) c.statement.evict(p);
 }
 
 }  // namespace kaisched::actions

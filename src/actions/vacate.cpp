@@ -24,8 +24,8 @@ class vacating {
   explicit vacating(core& c) : c_(c) {}
 
   result<void> run() {
-    for (const group_row g : c_.groups_in_order()) {
-      if (auto on = c_.go_on(); !on) return on;
+    for (const group_row g : c_.groups.in_order()) {
+      if (auto on = c_.run.go_on(); !on) return on;
       if (!has_pods_to_lose(c_, g)) continue;
       active_.clear();
       for (const pod_row p : pods_of(c_, g)) {
@@ -83,19 +83,19 @@ class vacating {
     if (!*all_moved) {
       const std::vector<pod_row> more = with_broken_gangs(g, pods);
       if (more.size() > pods.size()) {
-        c_.rollback(0);
+        c_.statement.rollback(0);
         if (result<bool> some = move(g, more); !some) return some.failure();
       }
     }
-    if (!c_.keeps_budgets()) return {};
-    c_.commit();
+    if (!c_.statement.keeps_budgets()) return {};
+    c_.statement.commit();
     return c_.verify();
   }
 
   /// True: all have places. The statement holds what becomes of them.
   result<bool> move(group_row g, const std::vector<pod_row>& pods) {
-    for (const pod_row p : pods) c_.evict(p);
-    if (c_.is_schedulable_queue(c_.state().groups[g].queue)) {
+    for (const pod_row p : pods) c_.statement.evict(p);
+    if (c_.queues.is_schedulable_queue(c_.state().groups[g].queue)) {
       if (auto done = place_again(c_, g, pods); !done) return done.failure();
     }
     return std::ranges::all_of(pods, [&](pod_row p) { return is_active(c_, p); });

@@ -48,24 +48,24 @@ bool is_elastic(const core& c, group_row group) {
 bool within_preemption_delay(const core& c, group_row group) {
   const model::group_extra& extra = c.state().group_extras[group];
   if (extra.preemption_delay <= 0) return false;  // `unset` is below 0
-  const std::int64_t evicted = c.last_eviction(group);
+  const std::int64_t evicted = c.groups.last_eviction(group);
   const std::int64_t since =
       evicted == unset ? c.state().groups[group].created : std::max(c.state().groups[group].created, evicted);
   return c.now - since < extra.preemption_delay;
 }
 
 void remember(core& c, group_row group, attempt_outcome outcome, eviction_attempt what = {}) {
-  what.action = c.action;
+  what.action = c.run.action;
   what.group = group;
   what.outcome = outcome;
-  c.attempts.push_back(what);
+  c.results.attempts.push_back(what);
 }
 
 std::vector<group_row> groups_that_may_evict(core& c, bool preemptible_only) {
   std::vector<group_row> groups;
   for (const group_row g : c.waiting_groups()) {
-    if (!c.is_schedulable_queue(c.state().groups[g].queue) || !work::is_ready(c, c.state().groups[g].first_sub) ||
-        work::count_pods(c, g, &model::sub_counts::pending) == 0) {
+    if (!c.queues.is_schedulable_queue(c.state().groups[g].queue) ||
+        !work::is_ready(c, c.state().groups[g].first_sub) || work::count_pods(c, g, &model::sub_counts::pending) == 0) {
       continue;
     }
     const model::group_core& group = c.state().groups[g];
@@ -73,7 +73,7 @@ std::vector<group_row> groups_that_may_evict(core& c, bool preemptible_only) {
     const bool preemptible = group.preemptible || (group.semi_preemptible && work::is_satisfied(c, group.first_sub));
     if (preemptible_only && !preemptible) {
       remember(c, g, attempt_outcome::not_preemptible);
-    } else if (c.held_groups.has(g)) {
+    } else if (c.groups.held.has(g)) {
       remember(c, g, attempt_outcome::obstacle);
     } else if (within_preemption_delay(c, g)) {
       remember(c, g, attempt_outcome::delayed);
@@ -138,7 +138,7 @@ class runtime_promises {
   }
   [[nodiscard]] bool protect(group_row victim) {
     if (!counts_) return false;
-    const std::int64_t started = c_.last_start(victim);
+    const std::int64_t started = c_.groups.last_start(victim);
     return started != unset && c_.now - started < promised_by(c_.state().groups[victim].queue);
   }
 
@@ -194,8 +194,8 @@ bool cores_are_respected(const core& c, const scenario& what, runtime_promises& 
 std::vector<quota_vector> held_on_path(const core& c, group_row group) {
   std::vector<quota_vector> held;
   if (c.compat() || !c.has_proportion) return held;
-  for (queue_row q = c.state().groups[group].queue; q != no_row; q = c.exact_queues[q].parent) {
-    held.push_back(policy::reclaim::allocated(c.exact_queues[q]));
+  for (queue_row q = c.state().groups[group].queue; q != no_row; q = c.queues.exact_queues[q].parent) {
+    held.push_back(policy::reclaim::allocated(c.queues.exact_queues[q]));
   }
   return held;
 }
@@ -204,24 +204,24 @@ std::vector<quota_vector> held_on_path(const core& c, group_row group) {
 /// not entitled to, and a chunk that is larger than all that a queue is entitled to takes nothing of that: another
 /// queue could reclaim the chunk at any time, and not the pods that made room for it.
 bool stays_entitled(core& c, const scenario& what, const std::vector<quota_vector>& before) {
-  const quota_vector asked = c.chunk_request(what.group);
+  const quota_vector asked = c.chunks.chunk_request(what.group);
   quota_vector lost{};
   what.each_pod([&](pod_row p) {
     if (is_active(c, p)) return;  // it has a place again
-    const quota_vector one = c.held(p);
+    const quota_vector one = c.queues.held(p);
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) lost[r] += one[r];
   });
   queue_row q = c.state().groups[what.group].queue;
   for (const quota_vector& held : before) {
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
       if (asked[r] == 0) continue;
-      const std::int64_t most = policy::reclaim::allocatable(c.exact_queues[q].shares[r]);
+      const std::int64_t most = policy::reclaim::allocatable(c.queues.exact_queues[q].shares[r]);
       const std::int64_t left = held[r] - lost[r];
       if (asked[r] > lost[r] && !policy::reclaim::at_most(left + asked[r], most)) return false;
       if (lost[r] > 0 && !policy::reclaim::at_most(asked[r], most) && policy::reclaim::at_most(left + 1, most))
         return false;
     }
-    q = c.exact_queues[q].parent;
+    q = c.queues.exact_queues[q].parent;
   }
   return true;
 }
@@ -230,7 +230,7 @@ bool stays_entitled(core& c, const scenario& what, const std::vector<quota_vecto
 /// pods would: `allocate` starts those that do first, so the unit would have the room again before the chunk.
 bool comes_before_victims(core& c, const scenario& what, const std::vector<quota_vector>& before) {
   if (before.empty()) return true;
-  const policy::exact_queue& queue = c.exact_queues[c.state().groups[what.group].queue];
+  const policy::exact_queue& queue = c.queues.exact_queues[c.state().groups[what.group].queue];
   std::vector<quota_vector> units;
   quota_vector left = before.front();
   for (const auto* some : {&what.recorded, &what.potential}) {
@@ -238,7 +238,7 @@ bool comes_before_victims(core& c, const scenario& what, const std::vector<quota
       quota_vector lost{};
       for (const pod_row p : one.pods) {
         if (is_active(c, p)) continue;  // it has a place again
-        const quota_vector held = c.held(p);
+        const quota_vector held = c.queues.held(p);
         for (std::uint32_t r = 0; r < quota_dimensions; ++r) lost[r] += held[r];
       }
       for (std::uint32_t r = 0; r < quota_dimensions; ++r) left[r] -= lost[r];
@@ -248,7 +248,7 @@ bool comes_before_victims(core& c, const scenario& what, const std::vector<quota
   const auto stays_within = [&](const quota_vector& asked) {
     return policy::reclaim::stays_within_share(queue, left, asked);
   };
-  return stays_within(c.chunk_request(what.group)) ||
+  return stays_within(c.chunks.chunk_request(what.group)) ||
          std::none_of(units.begin(), units.end(), [&](const quota_vector& unit) {
            return std::any_of(unit.begin(), unit.end(), [](std::int64_t x) { return x > 0; }) && stays_within(unit);
          });
@@ -262,7 +262,7 @@ class lowest_priorities {
   /// Some group of the queue can lose pods and has a lower priority.
   [[nodiscard]] bool has_lower(queue_row queue, std::int64_t priority) {
     if (!may_have_lower(queue, priority)) return false;
-    if (c_.abandoned) return true;  // what such a statement has left behind no decision tells
+    if (c_.statement.abandoned) return true;  // what such a statement has left behind no decision tells
     follow_decisions();
     const group_row lowest = by_queue_[queue];
     return lowest != no_row && c_.state().groups[lowest].priority < priority;
@@ -277,8 +277,8 @@ class lowest_priorities {
 
   void follow_decisions() {
     if (by_queue_.empty()) return find_all();
-    for (; seen_ < c_.decisions.size(); ++seen_) {
-      const group_row g = c_.decisions[seen_].group;
+    for (; seen_ < c_.results.decisions.size(); ++seen_) {
+      const group_row g = c_.results.decisions[seen_].group;
       if (g == no_row || c_.state().groups[g].queue == no_row) continue;
       if (can_lose(c_, g))
         offer(g);
@@ -288,7 +288,7 @@ class lowest_priorities {
   }
 
   void find_all() {
-    seen_ = c_.decisions.size();
+    seen_ = c_.results.decisions.size();
     by_queue_.assign(c_.state().queues->size(), no_row);
     for (group_row g = 0; g < c_.state().group_slots; ++g) {
       if (c_.state().groups[g].queue != no_row && can_lose(c_, g)) offer(g);
@@ -327,9 +327,9 @@ struct attempt {
 /// whole effort of the action to itself.
 class search_round {
  public:
-  explicit search_round(core& c) : c_(c), bit_(std::int64_t{1} << static_cast<unsigned>(c.action)) {}
+  explicit search_round(core& c) : c_(c), bit_(std::int64_t{1} << static_cast<unsigned>(c.run.action)) {}
 
-  [[nodiscard]] bool has_had(group_row group) const { return (c_.searched_of(group) & bit_) != 0; }
+  [[nodiscard]] bool has_had(group_row group) const { return (c_.groups.searched(group) & bit_) != 0; }
   void note_searched(group_row group) { searched_.push_back(group); }
   /// No steps are left: groups that come now are not searched for.
   void note_cut() { is_cut_ = true; }
@@ -346,10 +346,10 @@ class search_round {
       std::sort(had.begin(), had.end());
     }
     for (const group_row g : groups) {
-      const std::int64_t before = c_.searched_of(g);
+      const std::int64_t before = c_.groups.searched(g);
       const bool marked = std::binary_search(had.begin(), had.end(), g);
       const std::int64_t after = marked ? before | bit_ : before & ~bit_;
-      if (after != before) c_.searched[g] = after;
+      if (after != before) c_.groups.set_searched(g, after);
     }
   }
 
@@ -495,16 +495,16 @@ result<search_outcome> look_for_victims([[maybe_unused]] core& c, victim_search&
   if (!hopeless) return hopeless.failure();
   if (!*hopeless) return search.find(group, rules);
 #ifdef KAISCHED_CHECKS
-  if (!work::is_repeated(c.statistics.back().groups_tried)) return search_outcome::failed;
+  if (!work::is_repeated(c.results.statistics.back().groups_tried)) return search_outcome::failed;
   const eviction_attempt known = told;
-  const action_statistics statistics = c.statistics.back();
-  const std::uint64_t sets = c.sets_tried;
-  const work::effort effort = c.search_effort;
+  const action_statistics statistics = c.results.statistics.back();
+  const std::uint64_t sets = c.run.sets_tried;
+  const work::effort effort = c.run.search_effort;
   result<search_outcome> found = search.find(group, rules);
-  c.search_effort = effort;
+  c.run.search_effort = effort;
   told = known;
-  c.statistics.back() = statistics;
-  c.sets_tried = sets;
+  c.results.statistics.back() = statistics;
+  c.run.sets_tried = sets;
   if (!found) return found;
   if (*found != search_outcome::failed) {
     return error{status::internal, "invariant violated: a search that was ruled out finds victims", {}};
@@ -518,7 +518,7 @@ result<search_outcome> look_for_victims([[maybe_unused]] core& c, victim_search&
 template <class Prepare>
 result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t depth, Prepare prepare,
                    const std::function<bool(group_row, victim_search&)>& is_hopeless) {
-  c.keep_chunks();
+  c.chunks.keep_chunks();
   const std::vector<group_row> groups = groups_that_may_evict(c, preemptible_only);
   if (groups.empty()) return {};
   search_round round(c);
@@ -539,7 +539,7 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
     (void)line.leave_order_if([&](group_row g) { return is_hopeless(g, search) || failed.tell_that_hopeless(g); });
   };
   while (true) {
-    if (auto on = c.go_on(); !on) return on;
+    if (auto on = c.run.go_on(); !on) return on;
     result<group_row> next = line.next();
     if (!next) return next.failure();
     const group_row group = *next;
@@ -585,28 +585,28 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
       };
       one.rules.all_may_lose = false;
     }
-    const std::uint64_t sets_before = c.sets_tried;
-    ++c.statistics.back().groups_tried;
-    const bool is_first = c.search_effort.drawn_in_action() == 0;
-    c.search_effort.begin_group(backoff.most_steps(group));
+    const std::uint64_t sets_before = c.run.sets_tried;
+    ++c.results.statistics.back().groups_tried;
+    const bool is_first = c.run.search_effort.drawn_in_action() == 0;
+    c.run.search_effort.begin_group(backoff.most_steps(group));
     result<bool> gently = one.gently ? one.gently() : false;
     if (!gently) return gently.failure();
     result<search_outcome> found = *gently               ? search_outcome::solved
                                    : one.nobody_may_lose ? search_outcome::failed
                                                          : look_for_victims(c, search, group, one.rules, told);
     if (!found) return found.failure();
-    told.sets = c.sets_tried - sets_before;
-    told.steps = static_cast<std::uint64_t>(c.search_effort.drawn_in_group());
-    told.cut = c.search_effort.was_cut();
-    backoff.note(group, *found == search_outcome::solved, c.search_effort.drawn_in_group());
-    is_cut = told.cut && c.search_effort.action_is_spent();
+    told.sets = c.run.sets_tried - sets_before;
+    told.steps = static_cast<std::uint64_t>(c.run.search_effort.drawn_in_group());
+    told.cut = c.run.search_effort.was_cut();
+    backoff.note(group, *found == search_outcome::solved, c.run.search_effort.drawn_in_group());
+    is_cut = told.cut && c.run.search_effort.action_is_spent();
     if (is_cut) round.note_cut();
     if (!is_cut || is_first) round.note_searched(group);
     if (over_budget.budget != no_row) told.budget = c.budget_name(over_budget.budget);
     if (*found == search_outcome::solved) {
-      c.forget_budget(group);
+      c.results.forget_budget(group);
     } else if (over_budget.budget != no_row) {
-      c.note_budget(group, over_budget);
+      c.results.note_budget(group, over_budget);
     }
     remember(c, group,
              *found == search_outcome::solved ? attempt_outcome::placed
@@ -616,12 +616,12 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
              told);
     if (*found != search_outcome::failed) {
       touched.clear();
-      for (const work::operation& op : c.log) touched.push_back(c.state().pods[op.pod].group);
+      for (const work::operation& op : c.statement.log) touched.push_back(c.state().pods[op.pod].group);
       if (auto done = search.finish(*found); !done) return done;
       if (auto done = line.changed(touched); !done) return done;
     }
     if (*found == search_outcome::solved) {
-      ++c.statistics.back().groups_placed;
+      ++c.results.statistics.back().groups_placed;
       if (auto sound = c.verify(); !sound) return sound;
     } else if (c.compat() || per_queue ||
                (!can_lose(c, group) && !moved_too_much)) {  // others could move what is its own
@@ -635,7 +635,7 @@ bool not_worth_trying(core& c, group_row group, failed_groups& failed, attempt& 
   one.why = attempt_outcome::like_failed;
   if (!failed.tell_that_hopeless(group)) {
     one.why = attempt_outcome::obstacle;
-    if (!has_obstacle(c, c.chunk_of(group, true))) return false;
+    if (!has_obstacle(c, c.chunks.chunk_of(group, true))) return false;
   }
   one.skip = true;
   return true;
@@ -674,7 +674,7 @@ class reclaim_attempt {
   [[nodiscard]] bool may_be_lost(const victim_unit& unit) {
     quota_vector amount{};
     for (const pod_row p : unit.pods) {
-      const quota_vector pod = c_.held(p);
+      const quota_vector pod = c_.queues.held(p);
       for (std::uint32_t r = 0; r < quota_dimensions; ++r) amount[r] += pod[r];
     }
     const queue_row leaf = c_.state().groups[unit.group].queue;
@@ -785,7 +785,8 @@ result<void> preempt(core& c) {
         if (not_worth_trying(c, group, failed, one)) return one;
         const model::group_core& mine = c.state().groups[group];
         work::failure why;
-        one.fails = c.has_proportion && c.quota_refuses(group, c.chunk_request(group), c.chunk_of(group, true), why);
+        one.fails = c.has_proportion &&
+                    c.queues.quota_refuses(group, c.chunks.chunk_request(group), c.chunks.chunk_of(group, true), why);
         one.why = attempt_outcome::over_quota;
         if (one.fails) return one;
         one.nobody_may_lose = !lowest.has_lower(mine.queue, mine.priority);
@@ -808,7 +809,7 @@ bool moves_no_more_than(const core& c, const scenario& what, const quota_vector&
   std::int64_t moved = 0;
   what.each_pod([&](pod_row p) {
     const bool moves = static_cast<pod_status>(c.live.pod_state[p]) == pod_status::pipelined;
-    if (moves && had_begun(c, p)) moved += c.held(p)[r];
+    if (moves && had_begun(c, p)) moved += c.queues.held(p)[r];
   });
   return moved <= asked[r];
 }
@@ -822,8 +823,8 @@ result<void> consolidation(core& c) {
   if (most == 0) return {};
   const std::vector<group_row>& movable = *c.state().budget_groups;  // all that migrate
   const auto lacks_gpus = [&c](group_row group, victim_search& search) {
-    const work::pod_list chunk = c.chunk_of(group, true);
-    return gpus_of(c, chunk) > search.free_gpus() || c.lacks_gpu_memory(chunk);
+    const work::pod_list chunk = c.chunks.chunk_of(group, true);
+    return gpus_of(c, chunk) > search.free_gpus() || c.gpus.lack_memory(chunk);
   };
   return drive(
       c, true, false, c.options.consolidation_queue_depth,
@@ -853,7 +854,7 @@ result<void> consolidation(core& c) {
           return all_stay;
         };
         if (!c.compat() && !c.options.consolidation_moves_more) {
-          one.rules.moves_little = [&c, asked = c.chunk_request(group)](const scenario& what) {
+          one.rules.moves_little = [&c, asked = c.chunks.chunk_request(group)](const scenario& what) {
             return moves_no_more_than(c, what, asked);
           };
         }
@@ -893,11 +894,11 @@ bool is_stale(const core& c, group_row group) {
 result<void> evict_stale_gangs(core& c) {
   // None of them changes another one.
   std::vector<group_row> stale;
-  if (c.abandoned) {  // what such a statement has left behind no decision tells
+  if (c.statement.abandoned) {  // what such a statement has left behind no decision tells
     for (group_row g = 0; g < c.state().group_slots; ++g) stale.push_back(g);
   } else {
     stale = *c.state().partial_groups;
-    for (const decision& d : c.decisions) {
+    for (const decision& d : c.results.decisions) {
       if (d.group != no_row) stale.push_back(d.group);
     }
   }
@@ -906,10 +907,10 @@ result<void> evict_stale_gangs(core& c) {
   stale.erase(std::unique(stale.begin(), stale.end()), stale.end());
   for (const group_row group : stale) {
     for (const pod_row p : pods_of(c, group)) {
-      if (is_active(c, p)) c.evict(p);
+      if (is_active(c, p)) c.statement.evict(p);
     }
-    if (!c.keeps_budgets()) continue;
-    c.commit();
+    if (!c.statement.keeps_budgets()) continue;
+    c.statement.commit();
     if (auto sound = c.verify(); !sound) return sound;
   }
   return {};

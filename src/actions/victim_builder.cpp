@@ -21,9 +21,9 @@ using work::node_set;
 /// How many pods of one size the nodes have places for.
 std::int64_t places_for(core& c, std::int64_t request) {
   std::int64_t places = 0;
-  if (c.counts_parts()) {  // which the order of nodes does not know
+  if (c.gpus.count_parts()) {  // which the order of nodes does not know
     for (node_row row = 0; row < c.state().node_count(); ++row)
-      places += std::max<std::int64_t>(0, c.free_gpus(row)) / request;
+      places += std::max<std::int64_t>(0, c.gpus.free(row)) / request;
     return places;
   }
   c.nodes_by_gpu().each_key_from(request, [&](std::int64_t free, std::size_t nodes) {
@@ -56,7 +56,7 @@ victim_builder::victim_builder(victim_search_state& kept, const victim_rules& ru
       domains_(kept.c, waiting) {
   queue_.clear();
   append_pods(recorded, recorded_pods_);
-  for (const pod_row p : c_.partial.chunk) requests_.push_back(gpus_wanted(c_, p));
+  for (const pod_row p : c_.chunks.partial.chunk) requests_.push_back(gpus_wanted(c_, p));
   if (requests_.empty()) return;
   smallest_ = *std::min_element(requests_.begin(), requests_.end());
   largest_ = *std::max_element(requests_.begin(), requests_.end());
@@ -72,7 +72,7 @@ victim_builder::victim_builder(victim_search_state& kept, const victim_rules& ru
   }
   places_before_ += places_;
   std::sort(recorded_pods_.begin(), recorded_pods_.end());
-  for (const pod_row p : c_.partial.chunk) {
+  for (const pod_row p : c_.chunks.partial.chunk) {
     const model::pod_class& ask = c_.state().class_of(p);
     if (!ask.node_selector.empty() || !ask.node_affinity.empty()) choosy_.push_back(p);
   }
@@ -85,7 +85,7 @@ victim_builder::victim_builder(victim_search_state& kept, const victim_rules& ru
 /// With the chunk some queue would hold more than its limit.
 bool victim_builder::is_limited() const {
   if (!c_.has_proportion) return false;
-  const model::quota_vector asked = c_.chunk_request(waiting_);
+  const model::quota_vector asked = c_.chunks.chunk_request(waiting_);
   for (queue_row q = c_.state().groups[waiting_].queue; q != no_row; q = (*c_.state().queues)[q].parent) {
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
       const std::int64_t limit = (*c_.state().queues)[q].limit[r];
@@ -98,7 +98,7 @@ bool victim_builder::is_limited() const {
 void victim_builder::find_usable_nodes() {
   usable_.assign(c_.state().node_count(), 0);
   std::set<class_row> classes;
-  for (const pod_row p : c_.partial.chunk) classes.insert(c_.state().pods[p].pod_class);
+  for (const pod_row p : c_.chunks.partial.chunk) classes.insert(c_.state().pods[p].pod_class);
   for (const class_row one : classes) {
     for (node_row row = 0; row < c_.state().node_count(); ++row) {
       if (usable_[row] == 0 && policy::node_verdict(c_.access, *c_.state().classes[one], row) == constraint::none)
@@ -147,8 +147,8 @@ result<bool> victim_builder::each_state(const std::function<result<bool>()>& vis
   }
   if (auto done = offer_victims(queue_, kept_, rules_, waiting_, rules_.queue_may_lose); !done) return done.failure();
   while (!queue_.empty()) {
-    if (!c_.search_effort.goes_on()) return true;
-    c_.search_effort.draw(1);
+    if (!c_.run.search_effort.goes_on()) return true;
+    c_.run.search_effort.draw(1);
     recount();
     result<bool> added = advance();
     if (!added) return added;

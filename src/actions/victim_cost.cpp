@@ -13,7 +13,7 @@ using work::core;
 
 /// When the group started, as far as that is known.
 std::int64_t start_of(const core& c, group_row group) {
-  const std::int64_t started = c.last_start(group);
+  const std::int64_t started = c.groups.last_start(group);
   return started == unset ? c.state().groups[group].created : started;
 }
 

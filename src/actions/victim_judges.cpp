@@ -16,7 +16,7 @@ result<void> victim_judges::ask(group_row waiting) {
   for (const auto& part : c_.parts) {
     if ((part->capabilities() & part_judges_victims) == 0) continue;
     said.assign(groups.size(), 0);
-    if (auto done = part->judge_victims(c_.view(), c_.action, waiting, groups, said); !done) return done;
+    if (auto done = part->judge_victims(c_.view(), c_.run.action, waiting, groups, said); !done) return done;
     for (std::size_t i = 0; i < groups.size(); ++i) spared_[groups[i]] |= said[i];
   }
   return {};

@@ -104,7 +104,7 @@ bool victim_rehearsal::only_siblings(queue_row a, queue_row b) const {
 /// What a leaf holds now is within the limits, so that it may hold it again.
 bool victim_rehearsal::keeps_limits(queue_row leaf) const {
   for (queue_row q = leaf; q != no_row; q = (*c_.state().queues)[q].parent) {
-    for (const policy::kai_share& s : c_.kai_queues[q].shares) {
+    for (const policy::kai_share& s : c_.queues.kai_queues[q].shares) {
       if (s.limit != -1 && s.limit < s.allocated) return false;
     }
   }
@@ -125,12 +125,12 @@ bool victim_rehearsal::serves_victims_first(queue_row leaf) {
     if (!keys_of_group(c_, head, keys_of_head) || !keys_of_group(c_, waiting_, keys_of_mine)) return false;
     if (group_is_before(s, waiting_, keys_of_mine, head, keys_of_head)) head = no_row;
   }
-  other_ = {&c_.kai_queues[mine], c_.chunk_ask(head == no_row ? waiting_ : head), {}};
-  policy::kai_side victims{&c_.kai_queues[leaf], {}, {}};
-  if (policy::kai_compare_queues(victims, other_, c_.kai_total) >= 0) return false;
+  other_ = {&c_.queues.kai_queues[mine], c_.chunks.chunk_ask(head == no_row ? waiting_ : head), {}};
+  policy::kai_side victims{&c_.queues.kai_queues[leaf], {}, {}};
+  if (policy::kai_compare_queues(victims, other_, c_.queues.kai_total) >= 0) return false;
   (void)kept_.pending.first_by_rank(leaf, no_row, [&](group_row g) {
-    victims.job = c_.chunk_ask(g);
-    if (policy::kai_compare_queues(victims, other_, c_.kai_total) >= 0) {
+    victims.job = c_.chunks.chunk_ask(g);
+    if (policy::kai_compare_queues(victims, other_, c_.queues.kai_total) >= 0) {
       late_groups_.push_back({kept_.pending.rank_of(g), victims.job});
     }
     return false;
@@ -145,22 +145,22 @@ bool victim_rehearsal::passes_late_groups(std::span<const std::uint32_t> units) 
   for (auto late = late_groups_.rbegin(); late != late_groups_.rend(); ++late) {
     for (; unit != units.end() && kept_.pending.rank_of(from_.group_of(*unit)) > late->rank; ++unit) {
       for (const offered_pod& one : from_.pods_of_unit(*unit)) {
-        const model::quota_vector amount = c_.held(one.pod);
+        const model::quota_vector amount = c_.queues.held(one.pod);
         for (std::uint32_t r = 0; r < quota_dimensions; ++r) behind[r] += amount[r];
       }
     }
     if (unit == units.begin()) continue;  // served after all victims
-    policy::kai_queue queue = c_.kai_queues[leaf_];
+    policy::kai_queue queue = c_.queues.kai_queues[leaf_];
     const policy::kai_amounts less = work::in_native(behind);
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) queue.shares[r].allocated -= less[r];
-    if (policy::kai_compare_queues({&queue, late->job, {}}, other_, c_.kai_total) >= 0) return false;
+    if (policy::kai_compare_queues({&queue, late->job, {}}, other_, c_.queues.kai_total) >= 0) return false;
   }
   return true;
 }
 
 bool victim_rehearsal::can_count() {
   if (counts_) return *counts_;
-  if (!c_.partial.asked) return false;  // the first simulation finds out what the group asks for, as KAI sees it
+  if (!c_.chunks.partial.asked) return false;  // the first simulation finds out what the group asks for, as KAI sees it
   counts_ = c_.compat() && !c_.options.reference_path && !c_.options.one_order && c_.has_proportion &&
             c_.has_predicates && !kept_.plays_all && from_.recorded().empty() && from_.requests_are_equal() &&
             c_.choice.packs_gpus() && groups_have_plain_order(c_) && nodes_are_simple();
@@ -276,7 +276,7 @@ bool victim_rehearsal::has_room() const {
        level = level < gpu_bins::most ? kept_.bins.level_from(level + 1) : no_row) {
     places += std::uint64_t{kept_.bins.count(level)} * (level / size);
   }
-  return places >= c_.partial.chunk.size();
+  return places >= c_.chunks.partial.chunk.size();
 }
 
 bool victim_rehearsal::all_return(std::span<const std::uint32_t> units) {
@@ -304,15 +304,15 @@ bool victim_rehearsal::all_return(std::span<const std::uint32_t> units) {
 /// What the group asks for is remembered when queues are first compared by it, which happens if victims are of another
 /// queue. False: that is left to a simulation.
 bool victim_rehearsal::ask_first(std::span<const std::uint32_t> units) {
-  if (c_.partial.asked) return true;
+  if (c_.chunks.partial.asked) return true;
   const model::cluster_state& s = c_.state();
   const queue_row mine = s.groups[waiting_].queue;
   const bool compares = c_.has_proportion && std::any_of(units.begin(), units.end(), [&](std::uint32_t i) {
                           const queue_row theirs = s.groups[from_.group_of(i)].queue;
                           return theirs != mine && (*s.queues)[theirs].parent == (*s.queues)[mine].parent &&
-                                 c_.is_schedulable_queue(theirs);
+                                 c_.queues.is_schedulable_queue(theirs);
                         });
-  if (compares) (void)c_.chunk_request(waiting_);
+  if (compares) (void)c_.chunks.chunk_request(waiting_);
   return compares;
 }
 
@@ -332,7 +332,7 @@ bool victim_rehearsal::leaves_no_room(std::span<const std::uint32_t> units) {
     if (simple_[i] == no || !limits->second) return false;
     victims_.push_back({group, {}});
     for (const offered_pod& one : from_.pods_of_unit(i)) {
-      const model::quota_vector held = c_.held(one.pod);
+      const model::quota_vector held = c_.queues.held(one.pod);
       for (std::uint32_t r = 0; r < quota_dimensions; ++r) victims_.back().held[r] += held[r];
     }
   }

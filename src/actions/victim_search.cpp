@@ -47,7 +47,7 @@ class search {
   }
 
   result<search_outcome> run() {
-    const work::pod_list chunk = c_.chunk_of(group_, true);
+    const work::pod_list chunk = c_.chunks.chunk_of(group_, true);
     if (chunk.empty()) return search_outcome::failed;
     const std::uint32_t before = work::count_pods(c_, group_, &model::sub_counts::active_used);
     find_feasible();
@@ -67,11 +67,11 @@ class search {
   bool is_hopeless() {
     if (!c_.compat() || kept_.plays_all || c_.adds_parts_up() || c_.constraints.has(policy::trait_pays_gpus))
       return false;
-    const work::pod_list chunk = c_.chunk_of(group_, true);
+    const work::pod_list chunk = c_.chunks.chunk_of(group_, true);
     if (chunk.empty()) return false;
-    c_.take_part(group_, chunk);
-    const bool hopeless = has_no_room_at_all(c_.partial.chunk);
-    c_.drop_part();
+    c_.chunks.take_part(group_, chunk);
+    const bool hopeless = has_no_room_at_all(c_.chunks.partial.chunk);
+    c_.chunks.drop_part();
     return hopeless;
   }
 
@@ -84,9 +84,9 @@ class search {
   /// of a solution is left out.
   result<search_outcome> run_strict(std::span<const pod_row> chunk) {
     if (!c_.has(generator(false)) && !c_.has(generator(true))) return search_outcome::failed;
-    c_.take_part(group_, chunk);
+    c_.chunks.take_part(group_, chunk);
     if (has_no_room_at_all(chunk)) {
-      c_.drop_part();
+      c_.chunks.drop_part();
       return search_outcome::failed;
     }
     exact_search exact(kept_, group_, rules_, plan());
@@ -96,45 +96,45 @@ class search {
       result<bool> alone = exact.needs_nobody();
       if (!alone) return alone.failure();
       if (*alone) {
-        c_.drop_part();
+        c_.chunks.drop_part();
         return search_outcome::solved;
       }
       result<bool> generated = exact.find_in_pieces();
       if (!generated) return generated.failure();
       if (*generated) {
-        c_.rollback(0);
+        c_.statement.rollback(0);
         if (auto done = exact.improve(exact.found()); !done) return done.failure();
-        c_.drop_part();
+        c_.chunks.drop_part();
         return search_outcome::solved;
       }
       generated = generate(chunk);
       if (!generated) return generated.failure();
-      c_.rollback(0);
-      c_.take_part(group_, chunk);
+      c_.statement.rollback(0);
+      c_.chunks.take_part(group_, chunk);
       if (*generated) {
         result<bool> done = exact.improve(chains_.closed(found_));
         if (done && !*done) done = exact.improve(whole_);
         if (!done) return done.failure();
-        c_.drop_part();
+        c_.chunks.drop_part();
         return search_outcome::solved;
       }
     }
     result<bool> solved = *small ? exact.find_smallest() : exact.find_small_set();
     if (!solved) return solved.failure();
     if (*solved) {
-      c_.rollback(0);
+      c_.statement.rollback(0);
       if (auto done = exact.improve(exact.found()); !done) return done.failure();
     }
-    c_.drop_part();
+    c_.chunks.drop_part();
     if (!*solved && exact.pieces_tried() > 0) note_pieces(exact.pieces_tried());
     return *solved ? search_outcome::solved : search_outcome::failed;
   }
 
   /// Why the group waits is known already, but for that not all has been tried.
   void note_pieces(std::int64_t tried) {
-    const auto last = std::find_if(c_.failures.rbegin(), c_.failures.rend(),
+    const auto last = std::find_if(c_.results.failures.rbegin(), c_.results.failures.rend(),
                                    [this](const work::failure& one) { return one.group == group_; });
-    work::failure& why = last == c_.failures.rend() ? c_.failures.emplace_back() : *last;
+    work::failure& why = last == c_.results.failures.rend() ? c_.results.failures.emplace_back() : *last;
     why.group = group_;
     why.pieces_tried = std::max(why.pieces_tried, tried);
   }
@@ -195,7 +195,7 @@ class search {
     gpus_only_ = true;
     for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
       for (pod_row p = c_.state().subs[sub].first_pod; p != no_row; p = c_.state().pods[p].next)
-        gpus_only_ = gpus_only_ && c_.wants_gpus(p);
+        gpus_only_ = gpus_only_ && c_.gpus.are_wanted(p);
     }
   }
 
@@ -235,17 +235,17 @@ class search {
 
   /// Victims found are the start of the next, larger problem.
   result<bool> try_and_undo(std::span<const pod_row> pods) {
-    const std::uint32_t start = c_.depth();
+    const std::uint32_t start = c_.statement.depth();
     result<bool> solved = probe(pods);
     if (!solved || !*solved) return solved;
-    c_.rollback(start);
+    c_.statement.rollback(start);
     recorded_.swap(found_);
     return true;
   }
 
   /// True: the statement holds a solution, and `found_` its victims.
   result<bool> probe(std::span<const pod_row> pods) {
-    c_.take_part(group_, pods);
+    c_.chunks.take_part(group_, pods);
     node_set& nodes = kept_.nodes_of_part;
     nodes = gpus_only_ ? kept_.with_gpus : kept_.every_node;
     std::int64_t free_gpus_there = gpus_only_ ? kept_.free_with_gpus : kept_.free_everywhere;
@@ -259,16 +259,16 @@ class search {
     victim_rehearsal rehearsal(kept_, from, nodes, group_);
     victim_set allowed;
     const auto attempt = [&](const victim_set& offered) -> result<bool> {
-      if (auto on = c_.go_on(); !on) return on.failure();
-      if (!c_.search_effort.goes_on()) return true;  // the search is over
+      if (auto on = c_.run.go_on(); !on) return on.failure();
+      if (!c_.run.search_effort.goes_on()) return true;  // the search is over
       if (c_.access.budgets->used() && !leave_to_budgets(from, offered, allowed)) return false;
       const victim_set& chosen = c_.access.budgets->used() ? allowed : offered;
       if (!kept_.plays_all && from.too_small(chosen.units)) return false;
       if (chosen.again.empty() && rehearsal.all_return(chosen.units)) {
         count_set();
-        c_.search_effort.draw(1);
+        c_.run.search_effort.draw(1);
 #ifdef KAISCHED_CHECKS
-        if (work::is_repeated(c_.sets_tried)) {
+        if (work::is_repeated(c_.run.sets_tried)) {
           scenario ruled_out{group_, recorded_, {}};
           chosen.make(from, ruled_out.potential);
           return verify_hopeless(ruled_out, nodes);
@@ -281,7 +281,7 @@ class search {
       what.recorded.assign(recorded_.begin(), recorded_.end());
       chosen.make(from, what.potential);
       std::array<base::set_hash, 3> key;
-      key[0].add(c_.partial.chunk);
+      key[0].add(c_.chunks.partial.chunk);
       for (const victim_unit& one : what.recorded) key[1].add(one.pods);
       for (const victim_unit& one : what.potential) key[2].add(one.pods);
       if (hopeless_.contains(key)) return false;
@@ -294,8 +294,8 @@ class search {
     const bool hopeless = !gang_ && !kept_.plays_all && from.one_node_is_too_small() && !any_spread();
     const victim_attempt tries = std::cref(attempt);
     result<bool> solved = hopeless ? false : gang_ ? multi_node(from, tries) : node_local(c_, from, tries);
-    c_.drop_part();
-    if (solved && *solved && c_.search_effort.was_cut()) return false;
+    c_.chunks.drop_part();
+    if (solved && *solved && c_.run.search_effort.was_cut()) return false;
     return solved;
   }
 
@@ -324,13 +324,13 @@ class search {
 #ifdef KAISCHED_CHECKS
   /// False, if the simulation that a rehearsal spares ends as it said.
   result<bool> verify_hopeless(const scenario& what, const node_set& nodes) {
-    const action_statistics statistics = c_.statistics.back();
-    const std::uint64_t sets = c_.sets_tried;
-    const work::effort effort = c_.search_effort;
+    const action_statistics statistics = c_.results.statistics.back();
+    const std::uint64_t sets = c_.run.sets_tried;
+    const work::effort effort = c_.run.search_effort;
     result<bool> solved = simulate(what, nodes);
-    c_.search_effort = effort;
-    c_.statistics.back() = statistics;
-    c_.sets_tried = sets;
+    c_.run.search_effort = effort;
+    c_.results.statistics.back() = statistics;
+    c_.run.sets_tried = sets;
     if (!solved) return solved;
     if (*solved) return error{status::internal, "invariant violated: a rehearsal ruled out a set that helps", {}};
     return false;
@@ -342,16 +342,16 @@ class search {
     std::size_t victims = 0;
     what.each_pod([&](pod_row) { ++victims; });
     count_set();
-    c_.search_effort.draw(steps_of_trial + static_cast<std::int64_t>(victims + c_.partial.chunk.size()));
+    c_.run.search_effort.draw(steps_of_trial + static_cast<std::int64_t>(victims + c_.chunks.partial.chunk.size()));
 #ifdef KAISCHED_CHECKS
-    if (work::is_repeated(c_.sets_tried)) return verify_hopeless(what, nodes);
+    if (work::is_repeated(c_.run.sets_tried)) return verify_hopeless(what, nodes);
 #endif
     return false;
   }
 
   void count_set() {
-    ++c_.statistics.back().candidates;
-    ++c_.sets_tried;
+    ++c_.results.statistics.back().candidates;
+    ++c_.run.sets_tried;
   }
 
   /// As `simulate`, by the rules of `strict`.
@@ -363,7 +363,8 @@ class search {
     if (!helps || !*helps) return helps;
     whole_ = units;
     const auto is_left_alone = [this](const victim_unit& one) {
-      return std::all_of(one.pods.begin(), one.pods.end(), [this](pod_row p) { return !c_.is_evicted_here(p); });
+      return std::all_of(one.pods.begin(), one.pods.end(),
+                         [this](pod_row p) { return !c_.statement.is_evicted_here(p); });
     };
     std::erase_if(units, is_left_alone);
     std::stable_partition(units.begin(), units.end(), [this](const victim_unit& one) { return is_lost(c_, one); });
@@ -377,25 +378,26 @@ class search {
     what.each_pod([&](pod_row p) { victims.push_back(p); });
     if (victims.empty()) return false;
     if (!c_.compat()) return simulate_strict(what);
-    const std::uint32_t start = c_.depth();
+    const std::uint32_t start = c_.statement.depth();
     count_set();
-    c_.search_effort.draw(steps_of_trial + static_cast<std::int64_t>(victims.size() + c_.partial.chunk.size()));
+    c_.run.search_effort.draw(steps_of_trial +
+                              static_cast<std::int64_t>(victims.size() + c_.chunks.partial.chunk.size()));
     node_set& nodes = kept_.nodes_of_simulation;
     nodes = feasible;
     std::pmr::vector<pod_row> twice(&kept_.memory);
     for (const pod_row p : victims) {
       nodes[node_of(c_, p)] = 1;
-      if (c_.eviction_of(p) != no_row) {
+      if (c_.statement.eviction_of(p) != no_row) {
         twice.push_back(p);
-        c_.evict_again(p);
+        c_.statement.evict_again(p);
       } else {
-        c_.evict(p);
+        c_.statement.evict(p);
       }
     }
     result<bool> placed = place_all(what, nodes);
     if (!placed) return placed;
     if (!*placed || !accepted(c_, rules_, what)) {
-      c_.rollback(start);
+      c_.statement.rollback(start);
       for (node_row row = 0; kept_.plays_all && row < c_.state().node_count(); ++row) kept_.note_node(c_, row);
       return false;
     }
@@ -451,7 +453,7 @@ class search {
       for (const victim_unit& one : *units) {
         if (one.group == group_ || std::exchange(kept_.is_in_set[one.group], 1) != 0) continue;
         victims.push_back(one.group);
-        if (!c_.is_schedulable_queue(c_.state().groups[one.group].queue)) continue;
+        if (!c_.queues.is_schedulable_queue(c_.state().groups[one.group].queue)) continue;
         (work::count_pods(c_, one.group, &model::sub_counts::pending) > 0 ? waiting : late).push_back(one.group);
       }
     }
@@ -470,7 +472,7 @@ class search {
     queue.clear();
     // What the group asks for is remembered when its queue is first compared with others, and the verdict of reclaim is
     // by that.
-    bool to_be_asked = c_.has_proportion && c_.action == action_kind::reclaim && !c_.partial.asked;
+    bool to_be_asked = c_.has_proportion && c_.run.action == action_kind::reclaim && !c_.chunks.partial.asked;
     if (open.size() > 1 || to_be_asked) {
       const auto others = [this](group_row g) { return g != group_ && kept_.is_in_set[g] == 0; };
       const std::span<const group_row> all(waiting);
@@ -528,7 +530,7 @@ class search {
     work::failure why;
     result<bool> placed = place_group(c_, group, {true, &nodes, nullptr}, why);
     if (!placed || group == group_) return placed;
-    if (!*placed) (void)c_.chunk_of(group, true);  // so KAI keeps this chunk, victims included
+    if (!*placed) (void)c_.chunks.chunk_of(group, true);  // so KAI keeps this chunk, victims included
     return true;
   }
 
@@ -554,7 +556,7 @@ victim_search::~victim_search() = default;
 
 std::int64_t victim_search::free_gpus() {
   core& c = state_->c;
-  if (c.counts_parts()) {  // which the order of nodes does not know
+  if (c.gpus.count_parts()) {  // which the order of nodes does not know
     state_->open_nodes();
     return state_->free_everywhere;
   }
@@ -582,7 +584,7 @@ result<void> victim_search::finish(search_outcome outcome) {
   groups.clear();
   rows.clear();
   const std::vector<std::uint32_t>& row_of_slot = *c.state().node_row_of_slot;
-  for (const work::operation& op : c.log) {
+  for (const work::operation& op : c.statement.log) {
     const group_row group = c.state().pods[op.pod].group;
     if (group != no_row) groups.push_back(group);
     for (const std::uint32_t slot : {op.old_node, c.live.pod_node[op.pod]}) {
@@ -590,9 +592,9 @@ result<void> victim_search::finish(search_outcome outcome) {
     }
   }
   if (outcome == search_outcome::abandoned)
-    c.abandon();
+    c.statement.abandon();
   else
-    c.commit();
+    c.statement.commit();
   for (std::vector<std::uint32_t>* one : {&groups, &rows}) {
     std::sort(one->begin(), one->end());
     one->erase(std::unique(one->begin(), one->end()), one->end());

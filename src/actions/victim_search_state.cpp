@@ -13,7 +13,8 @@ namespace {
 constexpr std::size_t largest_list = std::size_t{1} << 20U;  ///< bytes; larger ones are given back
 
 bool waits(const work::core& c, group_row g) {
-  return c.is_schedulable_queue(c.state().groups[g].queue) && work::count_pods(c, g, &model::sub_counts::pending) > 0;
+  return c.queues.is_schedulable_queue(c.state().groups[g].queue) &&
+         work::count_pods(c, g, &model::sub_counts::pending) > 0;
 }
 
 }  // namespace
@@ -21,7 +22,7 @@ bool waits(const work::core& c, group_row g) {
 void victim_survey::read_nodes(const work::core& c) {
   const model::cluster_state& s = c.state();
   for (node_row row = 0; row < s.node_count(); ++row) {
-    largest_node = std::max(largest_node, c.gpu_capacity(row));
+    largest_node = std::max(largest_node, c.gpus.capacity(row));
   }
   with_gpus.assign(s.node_count(), 0);
   every_node.assign(s.node_count(), 1);
@@ -38,7 +39,7 @@ result<void> victim_survey::read_groups(const work::core& c) {
   is_counted_.assign(s.group_slots, 0);
   counted_.assign(s.group_slots, {});
   held_.assign(s.node_count(), 0);
-  for (const group_row g : c.groups_in_order()) note_group(c, g);
+  for (const group_row g : c.groups.in_order()) note_group(c, g);
   return {};
 }
 
@@ -48,7 +49,7 @@ result<void> victim_survey::fill_indexes(const work::core& c) {
     if (waits(c, g)) waiting.push_back(g);
   }
   std::vector<group_row> losing;
-  for (const group_row g : c.groups_in_order()) {
+  for (const group_row g : c.groups.in_order()) {
     if (can_lose(c, g)) losing.push_back(g);
   }
   if (auto done = pending.fill(waiting); !done) return done;
@@ -57,7 +58,7 @@ result<void> victim_survey::fill_indexes(const work::core& c) {
 
 std::int64_t victim_survey::most_free(const work::core& c, node_row row) const {
   // Where pods share devices amounts are rounded.
-  if (c.state().pods_with_shares > 0) return c.gpu_capacity(row);
+  if (c.state().pods_with_shares > 0) return c.gpus.capacity(row);
   return std::max<std::int64_t>(0, known_free[row] + held_[row]);
 }
 
@@ -87,7 +88,7 @@ void victim_survey::note_group(const work::core& c, group_row g) {
         node = c.live.pod_node[p];
       }
     }
-    has_old_chunks = has_old_chunks || c.has_old_chunk(g);
+    has_old_chunks = has_old_chunks || c.chunks.has_old_chunk(g);
   }
   note_spread(g, spread);
   note_lone_pod(c, g);
@@ -150,7 +151,7 @@ void victim_survey::note_node(const work::core& c, node_row row) {
   free_everywhere -= known_free[row];
   if (with_gpus[row] != 0) free_with_gpus -= known_free[row];
   known_free[row] = free_gpus(c, row);
-  with_gpus[row] = c.has_free_gpus(row) ? 1 : 0;
+  with_gpus[row] = c.gpus.any_free(row) ? 1 : 0;
   free_everywhere += known_free[row];
   if (with_gpus[row] != 0) free_with_gpus += known_free[row];
 }

@@ -22,11 +22,11 @@ result<void> offer_victims(job_queue& to, victim_search_state& kept, const victi
   }
   std::vector<group_row> first;
   std::size_t counted = 0;
-  for (const group_row g : c.groups_in_order()) {
-    if (!has_pods_to_lose(c, g) || has_kept_places_only(c, g) || c.evicted_enough(g) || !accepts(g)) continue;
+  for (const group_row g : c.groups.in_order()) {
+    if (!has_pods_to_lose(c, g) || has_kept_places_only(c, g) || c.groups.evicted_enough(g) || !accepts(g)) continue;
     // The reference counts groups of queues that are not served as well.
     const queue_row leaf = c.state().groups[g].queue;
-    const bool served = c.is_schedulable_queue(leaf) && from_queue(leaf);
+    const bool served = c.queues.is_schedulable_queue(leaf) && from_queue(leaf);
     if (served) first.push_back(g);
     if (served || c.compat()) ++counted;
     if (counted == rules.most) break;

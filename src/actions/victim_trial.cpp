@@ -14,17 +14,17 @@
 namespace kaisched::actions {
 
 void draw_trial(work::core& c, std::span<const victim_unit> units) {
-  std::size_t pods = c.partial.chunk.size();
+  std::size_t pods = c.chunks.partial.chunk.size();
   for (const victim_unit& one : units) pods += one.pods.size();
-  c.search_effort.draw(steps_of_trial + static_cast<std::int64_t>(pods));
+  c.run.search_effort.draw(steps_of_trial + static_cast<std::int64_t>(pods));
 }
 
 result<bool> victim_trial::run(std::span<const victim_unit> units) {
-  const std::uint32_t start = c_.depth();
+  const std::uint32_t start = c_.statement.depth();
   for (const own_places own : {own_places::like_others, own_places::first}) {
     result<bool> helps = run(units, own);
     if (!helps || !*helps || moves_little(units)) return helps;
-    c_.rollback(start);
+    c_.statement.rollback(start);
   }
   return false;
 }
@@ -36,7 +36,7 @@ bool victim_trial::moves_little(std::span<const victim_unit> units) const {
 }
 
 result<bool> victim_trial::decide(std::span<const victim_unit> units) {
-  const std::uint32_t start = c_.depth();
+  const std::uint32_t start = c_.statement.depth();
   // A pod in its own place has its status again.
   const auto count_moved = [&] {
     std::size_t moved = 0;
@@ -58,23 +58,23 @@ result<bool> victim_trial::decide(std::span<const victim_unit> units) {
   const std::size_t moved = count_moved();
   if (moved < 2) return true;  // a single one has no other to change places with
   const std::vector<pod_row> lost = find_lost();
-  c_.rollback(start);
+  c_.statement.rollback(start);
   helps = run(units, own_places::first);
   if (!helps) return helps;
   if (*helps) {
     if (count_moved() < moved && find_lost() == lost) return true;
-    c_.rollback(start);
+    c_.statement.rollback(start);
   }
   return run(units);
 }
 
 result<bool> victim_trial::run(std::span<const victim_unit> units, own_places own) {
-  const std::uint32_t start = c_.depth();
-  ++c_.statistics.back().candidates;
-  ++c_.sets_tried;
+  const std::uint32_t start = c_.statement.depth();
+  ++c_.results.statistics.back().candidates;
+  ++c_.run.sets_tried;
   draw_trial(c_, units);
   for (const victim_unit& one : units) {
-    for (const pod_row p : one.pods) c_.evict(p);
+    for (const pod_row p : one.pods) c_.statement.evict(p);
   }
   work::failure why;
   result<bool> placed = place_group(c_, waiting_, {true, nullptr, plan_}, why);
@@ -84,7 +84,7 @@ result<bool> victim_trial::run(std::span<const victim_unit> units, own_places ow
     if (auto done = place_again(units, own); !done) return done.failure();
     if (accepted(c_, rules_, {waiting_, {}, {units.begin(), units.end()}})) return true;
   }
-  c_.rollback(start);
+  c_.statement.rollback(start);
   return false;
 }
 
@@ -116,16 +116,16 @@ result<void> victim_trial::place_again(std::span<const victim_unit> units, own_p
 /// Each pod for itself, in their order: to where it was, and to the devices that it had.
 result<void> victim_trial::bring_back(group_row group, std::span<const pod_row> pods) {
   if (has_units(c_, group)) return {};  // they come back in whole units
-  work::partial_group waiting = c_.set_part_aside();
+  work::partial_group waiting = c_.chunks.set_part_aside();
   result<void> outcome;
   work::node_set own(c_.state().node_count(), 0);
   const std::set<pod_row> gone(pods.begin(), pods.end());
   for (const pod_row p : pods_of(c_, group)) {
     if (!gone.contains(p)) continue;
     const node_row row = node_of(c_, p);
-    const std::uint32_t before = c_.depth();
+    const std::uint32_t before = c_.statement.depth();
     own[row] = 1;
-    c_.take_part(group, std::span(&p, 1));
+    c_.chunks.take_part(group, std::span(&p, 1));
     work::failure why;
     result<bool> placed = place_group(c_, group, {true, &own, nullptr}, why);
     own[row] = 0;
@@ -133,35 +133,35 @@ result<void> victim_trial::bring_back(group_row group, std::span<const pod_row> 
       outcome = placed.failure();
       break;
     }
-    if (*placed && (!work::is_active(c_, p) || c_.eviction_of(p) != no_row)) c_.rollback(before);
+    if (*placed && (!work::is_active(c_, p) || c_.statement.eviction_of(p) != no_row)) c_.statement.rollback(before);
   }
-  c_.resume_part(std::move(waiting));
+  c_.chunks.resume_part(std::move(waiting));
   return outcome;
 }
 
 result<void> place_again(work::core& c, group_row group, std::vector<pod_row> pods) {
-  work::partial_group waiting = c.set_part_aside();
+  work::partial_group waiting = c.chunks.set_part_aside();
   result<void> outcome;
   // With roles in units a part of them comes back with whole units or not at all.
   const bool keeps_units = has_units(c, group);
   const std::size_t broken = keeps_units ? unit_remains(c, group).size() : 0;
-  const std::uint32_t start = c.depth();
+  const std::uint32_t start = c.statement.depth();
   std::uint32_t whole = start;
   while (true) {
     std::erase_if(pods, [&](pod_row p) { return work::is_active(c, p); });
     if (pods.empty()) break;
-    c.take_part(group, pods);
-    if (c.partial.chunk.empty()) break;
+    c.chunks.take_part(group, pods);
+    if (c.chunks.partial.chunk.empty()) break;
     work::failure why;
     result<bool> placed = place_group(c, group, {true, nullptr, nullptr}, why);
     if (!placed) outcome = placed.failure();
     if (!placed || !*placed) break;
-    if (keeps_units && unit_remains(c, group).size() <= broken) whole = c.depth();
+    if (keeps_units && unit_remains(c, group).size() <= broken) whole = c.statement.depth();
   }
-  c.resume_part(std::move(waiting));
+  c.chunks.resume_part(std::move(waiting));
   if (!keeps_units) return outcome;
-  c.rollback(whole);
-  if (whole > start && !work::is_satisfied(c, c.state().groups[group].first_sub)) c.rollback(start);
+  c.statement.rollback(whole);
+  if (whole > start && !work::is_satisfied(c, c.state().groups[group].first_sub)) c.statement.rollback(start);
   return outcome;
 }
 

@@ -136,7 +136,7 @@ bool has_kept_places_only(const core& c, group_row group) {
 }
 
 bool can_lose(const core& c, group_row group) {
-  return c.is_schedulable_queue(c.state().groups[group].queue) && !c.evicted_enough(group) &&
+  return c.queues.is_schedulable_queue(c.state().groups[group].queue) && !c.groups.evicted_enough(group) &&
          has_pods_to_lose(c, group) && !has_kept_places_only(c, group);
 }
 

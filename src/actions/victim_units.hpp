@@ -141,7 +141,7 @@ class victim_chains {
 [[nodiscard]] std::vector<pod_row> pods_of(const work::core& c, group_row group);
 
 /// GPUs of a node that are free or coming free, in milli-GPU.
-[[nodiscard]] inline std::int64_t free_gpus(const work::core& c, node_row row) { return c.free_gpus(row); }
+[[nodiscard]] inline std::int64_t free_gpus(const work::core& c, node_row row) { return c.gpus.free(row); }
 
 /// The node that a pod is on.
 [[nodiscard]] inline node_row node_of(const work::core& c, pod_row p) {
@@ -149,8 +149,8 @@ class victim_chains {
 }
 
 /// GPUs that a pod holds, in milli-GPU.
-[[nodiscard]] inline std::int64_t gpus_of(const work::core& c, pod_row p) { return c.gpus_held(p); }
+[[nodiscard]] inline std::int64_t gpus_of(const work::core& c, pod_row p) { return c.gpus.held(p); }
 /// GPUs that a pod asks for, in milli-GPU.
-[[nodiscard]] inline std::int64_t gpus_wanted(const work::core& c, pod_row p) { return c.gpus_wanted(p); }
+[[nodiscard]] inline std::int64_t gpus_wanted(const work::core& c, pod_row p) { return c.gpus.wanted(p); }
 
 }  // namespace kaisched::actions

@@ -50,7 +50,7 @@ class referee {
     const auto is_open = [&](const decision& d) { return d.pod != no_row && open_.is_open(is_, id_of_pod(d.pod)); };
     const bool resumed_from_it = is_.version == resumed_at_ && is_.names->continues(*was_.names);
     return (was_.names == is_.names || resumed_from_it) && was_.version == is_.version &&
-           std::none_of(c_.decisions.begin(), c_.decisions.end(), is_open);
+           std::none_of(c_.results.decisions.begin(), c_.results.decisions.end(), is_open);
   }
 
   result<void> open(const snapshot& present) {
@@ -78,9 +78,9 @@ class referee {
         for (queue_row q = was_.groups[d.group].queue; q != no_row; q = (*was_.queues)[q].parent)
           refused_queues_.insert(q);
       }
-      again_->rollback(0);
+      again_->statement.rollback(0);
     } else {
-      again_->commit();
+      again_->statement.commit();
     }
     return std::move(found_);
   }
@@ -213,7 +213,7 @@ class referee {
       blame_queue(q, "its quota, limit, weight, priority, usage or minimum runtime has changed");
     } else if ((*was_.live.queue_allocated)[q] != (*is_.live.queue_allocated)[q]) {
       blame_queue(q, "it holds another amount");
-    } else if (c_.fair_share[q] != again_->fair_share[q]) {
+    } else if (c_.queues.fair_share[q] != again_->queues.fair_share[q]) {
       blame_queue(q, "its fair share has changed");
     } else if (refused_queues_.contains(q)) {
       blame_queue(q, "an earlier commit of the session that concerns it is refused");
@@ -295,7 +295,7 @@ class referee {
         blame_group(d.group, "disruption budget '" + std::string(is_.told_of(d.pod).budget) + "' allows less now");
         return {};
       }
-      again_->evict(d.pod);
+      again_->statement.evict(d.pod);
     }
     for (const decision& d : commit) {
       if (!starts(d.kind) && !claims_place(d.kind)) continue;
@@ -316,9 +316,9 @@ class referee {
       return {};
     }
     work::failure limit;
-    const model::quota_vector more = again_->asked_on(is_.class_of(d.pod), row);
+    const model::quota_vector more = again_->queues.asked_on(is_.class_of(d.pod), row);
     if (!leaves(d.kind) && again_->has_proportion &&
-        again_->queues_refuse(d.group, more, std::span(&d.pod, 1), limit)) {
+        again_->queues.refuse(d.group, more, std::span(&d.pod, 1), limit)) {
       blame_queue(limit.queue, "pod " + pod + " would take it over its limit or quota");
       return {};
     }
@@ -336,9 +336,9 @@ class referee {
     const bool same_devices = place->devices == d.devices;
     const policy::group_ids groups = same_devices ? place->groups : policy::group_ids{};
     if (starts(d.kind)) {
-      again_->allocate(d.pod, row, d.devices, groups);
+      again_->statement.allocate(d.pod, row, d.devices, groups);
     } else {
-      again_->pipeline(d.pod, row, d.devices, groups);
+      again_->statement.pipeline(d.pod, row, d.devices, groups);
     }
     decision now;
     again_->constraints.describe(again_->access, d.pod, row, now);
@@ -407,7 +407,7 @@ class intake {
 
   void note_group(group_row g, decision_kind kind) {
     auto& [starts_now, is_evicted] = groups_[g];
-    starts_now = starts_now || (kind == decision_kind::bind && c_.started_groups.has(g));
+    starts_now = starts_now || (kind == decision_kind::bind && c_.groups.was_started(g));
     is_evicted = is_evicted || kind == decision_kind::evict || kind == decision_kind::move;
   }
 
@@ -418,7 +418,7 @@ class intake {
       for (const std::string_view claim : split_list(s_.class_of(one.pod).ask.claims)) users_[claim].push_back(one.pod);
     }
     if (users_.empty()) return {};
-    const result<table> after = engine_detail::output_table(c_, c_.decisions, {}, table_kind::resource_claim);
+    const result<table> after = engine_detail::output_table(c_, c_.results.decisions, {}, table_kind::resource_claim);
     if (!after) return after.failure();
     const table_view view = after->view();
     const auto list = [&](std::uint32_t column, std::uint64_t row) {
@@ -455,7 +455,7 @@ result<std::vector<conflict>> cluster::assume(const session& decided) {
 }
 
 result<std::vector<conflict>> cluster::impl::assume(const core& c, cluster& self) {
-  const std::span<const decision> all = c.decisions;
+  const std::span<const decision> all = c.results.decisions;
   referee judge(c, state, names, assumed, resumed_at);
   const bool trusted = judge.nothing_moved();
   if (!trusted) {

@@ -174,17 +174,17 @@ result<candidate_table> candidates_of(const core& c, pod_row pod) {
   if (status_now == pod_status::pending || status_now == pod_status::gated) {
     core copy(c);  // parts may keep state between calls: those of the session are not asked
     result<candidate_table> table = nodes_for(copy, pod);
-    if (table) table->decisions_before = static_cast<std::uint32_t>(c.decisions.size());
+    if (table) table->decisions_before = static_cast<std::uint32_t>(c.results.decisions.size());
     return table;
   }
   const std::size_t end = placement_of(c, pod);
-  if (end == c.decisions.size()) return not_placed(c, pod);
+  if (end == c.results.decisions.size()) return not_placed(c, pod);
   core fresh(c.base, c.setup, c.now);
   if (auto done = fresh.open(); !done) return done.failure();
   replay_before(fresh, c, end);
   result<candidate_table> table = nodes_for(fresh, pod);
   if (!table) return table;
-  table->chosen = c.decisions[end].node;
+  table->chosen = c.results.decisions[end].node;
   table->decisions_before = static_cast<std::uint32_t>(end);
   return table;
 }

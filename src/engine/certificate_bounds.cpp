@@ -225,7 +225,7 @@ class node_accounts {
     return s_.pods_with_shares + s_.pods_with_gpu_memory + s_.pods_with_mig + s_.pods_with_claims +
                    s_.pods_asking_vendors ==
                0 &&
-           std::all_of(c_.decisions.begin(), c_.decisions.end(),
+           std::all_of(c_.results.decisions.begin(), c_.results.decisions.end(),
                        [](const decision& d) { return d.kind == decision_kind::bind; });
   }
 

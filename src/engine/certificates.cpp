@@ -25,7 +25,7 @@ class prover {
 
   certificate run() {
     certificate found = none();
-    if (waits() && !holds_places() && !has_other_surplus() && c_.divisions.empty() && !structure(found))
+    if (waits() && !holds_places() && !has_other_surplus() && c_.statement.divisions.empty() && !structure(found))
       strongest(found);
     return found;
   }
@@ -81,8 +81,8 @@ class prover {
       to.have = have;
       return true;
     };
-    if (!c_.is_schedulable_queue(s_.groups[group_].queue)) return say(constraint::queue_missing, no_row, 0, 0);
-    if (const std::int64_t open = std::ssize(c_.open_dependencies(group_)); open > 0) {
+    if (!c_.queues.is_schedulable_queue(s_.groups[group_].queue)) return say(constraint::queue_missing, no_row, 0, 0);
+    if (const std::int64_t open = std::ssize(c_.groups.open_dependencies(group_)); open > 0) {
       const std::int64_t all = std::ssize(split_list(s_.group_extras[group_].after));
       return say(constraint::dependency, no_row, all, all - open);
     }
@@ -196,14 +196,14 @@ class prover {
       if (of_nonpreemptible && (g.preemptible || g.semi_preemptible)) continue;
       bool is_below = false;
       for (queue_row up = g.queue; up != no_row; up = (*s_.queues)[up].parent) is_below = is_below || up == q;
-      if (is_below) sum -= c_.held(p)[d];
+      if (is_below) sum -= c_.queues.held(p)[d];
     }
     return sum;
   }
 
   [[nodiscard]] std::vector<pod_row> claims_of_session() const {
     std::vector<pod_row> pods;
-    for (const decision& d : c_.decisions) {
+    for (const decision& d : c_.results.decisions) {
       if (d.pod == no_row || s_.pods[d.pod].sub == no_row) continue;
       const auto was = static_cast<pod_status>(c_.base.state().live.pod_state[d.pod]);
       const auto now = static_cast<pod_status>(c_.live.pod_state[d.pod]);
@@ -274,7 +274,8 @@ result<certificate> session::certify(group_row group) const {
   const core& c = *impl_->core;
   if (group >= c.state().group_slots || !c.state().groups[group].live)
     return error{status::argument, "there is no pod group in this row", {}};
-  if (!c.log.empty()) return error{status::state, "the statement is open: commit or roll back before a proof", {}};
+  if (!c.statement.log.empty())
+    return error{status::state, "the statement is open: commit or roll back before a proof", {}};
   return prover(c, group).run();
 }
 

@@ -57,7 +57,7 @@ class choice_teller {
  public:
   choice_teller(const core& c, pod_row pod, std::size_t decided) : c_(c), decided_(decided) {
     account_.pod = pod;
-    account_.chosen = c.decisions[decided].node;
+    account_.chosen = c.results.decisions[decided].node;
   }
 
   result<choice_account> tell() {
@@ -85,7 +85,7 @@ class choice_teller {
       else
         runner_up = i;
     }
-    const decision& d = c_.decisions[decided_];
+    const decision& d = c_.results.decisions[decided_];
     account_.plan = plan_of(c_, d);
     if (account_.rank != 1) {
       account_.rule = choice_rule::not_by_score;
@@ -156,7 +156,7 @@ result<choice_account> session::choice(pod_row pod) const {
   const auto status_now = static_cast<pod_status>(c.live.pod_state[pod]);
   const std::size_t decided = engine_detail::placement_of(c, pod);
   const bool waits = status_now == pod_status::pending || status_now == pod_status::gated;
-  if (waits || decided == c.decisions.size()) return engine_detail::not_placed(c, pod);
+  if (waits || decided == c.results.decisions.size()) return engine_detail::not_placed(c, pod);
   return choice_teller(c, pod, decided).tell();
 }
 

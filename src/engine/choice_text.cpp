@@ -82,7 +82,8 @@ std::string session::text(const choice_account& why) const {
                       : say(in, next_difference, 1, fmt::arg("before", differences), fmt::arg("said", said));
   }
   const std::size_t decided = engine_detail::placement_of(c, why.pod);
-  const action_kind action = decided < c.decisions.size() ? c.decisions[decided].action : action_kind::none;
+  const action_kind action =
+      decided < c.results.decisions.size() ? c.results.decisions[decided].action : action_kind::none;
   const std::string plan =
       say(in, plan_sayings[static_cast<std::size_t>(why.plan)], 1, fmt::arg("action", action_name(action)));
   const std::string_view chosen = engine_detail::name_of_node(c, why.chosen);

@@ -209,7 +209,7 @@ class gap_finder {
   explicit gap_finder(const core& c) : c_(c), s_(c.state()), ledger_(c) {}
 
   std::vector<optimality_gap> run() {
-    const std::span<const decision> all = c_.decisions;
+    const std::span<const decision> all = c_.results.decisions;
     for (std::size_t i = 0; i < all.size();) {
       std::size_t end = i + 1;
       while (end < all.size() && all[end].commit == all[i].commit) ++end;
@@ -386,7 +386,8 @@ class gap_finder {
 
 result<std::vector<optimality_gap>> session::gaps() const {
   const core& c = *impl_->core;
-  if (!c.log.empty()) return error{status::state, "the statement is open: commit or roll back before gaps", {}};
+  if (!c.statement.log.empty())
+    return error{status::state, "the statement is open: commit or roll back before gaps", {}};
   return gap_finder(c).run();
 }
 

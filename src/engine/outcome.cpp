@@ -38,26 +38,26 @@ decision_kind net_kind(const work::core& c, pod_row p, decision_kind last) {
 std::vector<decision> net_decisions_of(const work::core& c) {
   std::vector<decision> made;
   if (c.decides_net()) {
-    for (const decision& d : c.decisions) {
+    for (const decision& d : c.results.decisions) {
       if (d.pod != no_row) made.push_back(d);
     }
     return made;
   }
   std::map<pod_row, pod_events> events;
-  for (std::size_t i = 0; i < c.decisions.size(); ++i) {
-    const decision& d = c.decisions[i];
+  for (std::size_t i = 0; i < c.results.decisions.size(); ++i) {
+    const decision& d = c.results.decisions[i];
     if (d.pod == no_row) continue;
     pod_events& of = events[d.pod];
     of.last = i;
     if (!of.leaves && takes_off(d.kind)) of.first_leave = i;
     of.leaves = of.leaves || takes_off(d.kind);
   }
-  for (std::size_t i = 0; i < c.decisions.size(); ++i) {
-    const decision& d = c.decisions[i];
+  for (std::size_t i = 0; i < c.results.decisions.size(); ++i) {
+    const decision& d = c.results.decisions[i];
     if (d.pod == no_row || events.at(d.pod).last != i) continue;
     const decision_kind kind = net_kind(c, d.pod, d.kind);
     if (kind == decision_kind::unschedulable) continue;
-    made.push_back(kind == decision_kind::evict ? c.decisions[events.at(d.pod).first_leave] : d);
+    made.push_back(kind == decision_kind::evict ? c.results.decisions[events.at(d.pod).first_leave] : d);
     made.back().kind = kind;
   }
   return made;

@@ -111,7 +111,7 @@ losses losses_of_queues(const core& c) {
   const std::vector<model::queue_info>& queues = *c.state().queues;
   losses found{std::vector<std::int64_t>(queues.size(), 0), std::vector<std::int64_t>(queues.size(), 0)};
   std::vector<std::int64_t> pods(c.state().group_slots, 0);
-  for (const decision& d : c.decisions) {
+  for (const decision& d : c.results.decisions) {
     if (d.kind == decision_kind::evict || d.kind == decision_kind::move) ++pods[d.group];
   }
   for (group_row g = 0; g < c.state().group_slots; ++g) {
@@ -147,7 +147,7 @@ table share_table(const core& c) {
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
       w[col::share_quota].push(queues[q].quota[r]);
       w[col::share_limit].push(queues[q].limit[r]);
-      w[col::share_fair_share].push(c.fair_share[q][r]);
+      w[col::share_fair_share].push(c.queues.fair_share[q][r]);
       w[col::share_request].push((*c.state().live.queue_request)[q][r]);
       w[col::share_allocated].push((*c.live.queue_allocated)[q][r]);
     }
@@ -182,8 +182,8 @@ table placement_table(const core& c) {
 
 table statistic_table(const core& c) {
   model::schema_writer w(table_kind::statistic);
-  for (std::size_t i = 1; i < c.statistics.size(); ++i) {
-    const action_statistics& one = c.statistics[i];
+  for (std::size_t i = 1; i < c.results.statistics.size(); ++i) {
+    const action_statistics& one = c.results.statistics[i];
     w[col::statistic_action].push(action_name(one.action));
     w[col::statistic_steps].push(one.steps);
     w[col::statistic_groups_tried].push(one.groups_tried);
@@ -198,7 +198,7 @@ table statistic_table(const core& c) {
 
 table attempt_table(const core& c) {
   model::schema_writer w(table_kind::attempt);
-  for (const eviction_attempt& one : c.attempts) {
+  for (const eviction_attempt& one : c.results.attempts) {
     w[col::attempt_action].push(action_name(one.action));
     w[col::attempt_group].push(id_of_group(c, one.group).value);
     w[col::attempt_group_name].push(c.state().group_names[one.group]);

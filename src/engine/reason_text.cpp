@@ -199,7 +199,7 @@ const wording& wording_of(const model::open_dependency& open) {
 
 std::string dependency_text(const core& c, language in, group_row group) {
   std::string all;
-  for (const model::open_dependency& one : c.open_dependencies(group)) {
+  for (const model::open_dependency& one : c.groups.open_dependencies(group)) {
     std::string said = say(in, wording_of(one), 1, fmt::arg("group", one.entry.group));
     all = all.empty() ? std::move(said) : say(in, next_entry, 1, fmt::arg("before", all), fmt::arg("said", said));
   }
@@ -218,7 +218,8 @@ std::string stray_text(const core& c, language in, const reason& why) {
 /// Which cells, the group was told when it was tried.
 std::string cell_text(const core& c, language in, const reason& why) {
   return say(in, cells_short, 1, fmt::arg("queue", c.base.name(why.subject)),
-             fmt::arg("cell", c.missing_cell(why.group)), fmt::arg("need", why.need), fmt::arg("have", why.have));
+             fmt::arg("cell", c.results.missing_cell(why.group)), fmt::arg("need", why.need),
+             fmt::arg("have", why.have));
 }
 
 std::string domain_text(language in, const reason& why) {
@@ -398,7 +399,7 @@ std::string reason_text(const core& c, const reason& why) {
     case constraint::topology:
       return domain_text(in, why);
     case constraint::disruption_budget: {
-      const policy::budget_refusal* const budget = c.budget_in_the_way(why.group);
+      const policy::budget_refusal* const budget = c.results.budget_in_the_way(why.group);
       return say(in, budget_used, why.need, fmt::arg("need", why.need), fmt::arg("have", why.have),
                  fmt::arg("budget", budget == nullptr ? std::string_view{} : c.budget_name(budget->budget)));
     }

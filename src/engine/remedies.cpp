@@ -159,7 +159,7 @@ result<std::uint32_t> session::make_room(std::string_view action, group_row grou
                                          std::vector<decision>& made) const {
   session then = fork();
   then.impl_->follow(*impl_);
-  then.impl_->core->steps_left = steps;
+  then.impl_->core->run.steps_left = steps;
   if (auto done = then.run(action, group); !done) return done.failure();
   made = engine_detail::decided_since(decisions(), then.decisions());
   return engine_detail::places_of(made, group);
@@ -196,7 +196,7 @@ result<std::vector<remedy_report>> session::remedies(std::span<const group_row> 
     if (group >= c.state().group_slots || !c.state().groups[group].live)
       return error{status::argument, "there is no pod group in this row", {}};
   }
-  if (!c.log.empty()) return error{status::state, "the statement is open: commit it or roll it back", {}};
+  if (!c.statement.log.empty()) return error{status::state, "the statement is open: commit it or roll it back", {}};
   result<std::unique_ptr<kept_world>> taken = impl_->take_world(*this);
   if (!taken) return taken.failure();
   std::unique_ptr<kept_world> kept = std::move(taken).value();

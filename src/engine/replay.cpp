@@ -24,9 +24,9 @@ void replay_placement(core& onto, const decision& d, bool same_commit) {
                     onto.choice.choose_devices(onto, d.pod, d.node, free_amount::idle, now) &&
                     work::fits_with_devices(onto, d.pod, now);
   if (d.kind == decision_kind::bind || d.kind == decision_kind::migrate || held) {
-    onto.allocate(d.pod, d.node, held ? now.devices : d.devices, held ? now.groups : policy::group_ids{});
+    onto.statement.allocate(d.pod, d.node, held ? now.devices : d.devices, held ? now.groups : policy::group_ids{});
   } else {
-    onto.pipeline(d.pod, d.node, d.devices);
+    onto.statement.pipeline(d.pod, d.node, d.devices);
   }
 }
 
@@ -34,11 +34,11 @@ void replay_placement(core& onto, const decision& d, bool same_commit) {
 void replay_commit(core& onto, std::span<const decision> one, std::span<const work::division>& divisions,
                    std::size_t end, bool is_asked_about) {
   for (const decision& d : one) {
-    if (takes_away(d) && onto.live.pod_node[d.pod] != no_row) onto.evict(d.pod);  // else a place was given up
+    if (takes_away(d) && onto.live.pod_node[d.pod] != no_row) onto.statement.evict(d.pod);  // else a place was given up
   }
   for (const decision& d : one) {
     if (d.kind != decision_kind::repartition) continue;
-    onto.divide(divisions.front());
+    onto.statement.divide(divisions.front());
     divisions = divisions.subspan(1);  // they are in the order of their decisions
   }
   for (std::size_t i = 0; i < std::min(one.size(), end); ++i) {
@@ -64,15 +64,15 @@ bool takes_away(const decision& d) {
 }
 
 std::size_t placement_of(const core& c, pod_row pod) {
-  for (std::size_t i = c.decisions.size(); i-- > 0;) {
-    if (c.decisions[i].pod == pod && is_placement(c.decisions[i])) return i;
+  for (std::size_t i = c.results.decisions.size(); i-- > 0;) {
+    if (c.results.decisions[i].pod == pod && is_placement(c.results.decisions[i])) return i;
   }
-  return c.decisions.size();
+  return c.results.decisions.size();
 }
 
 void replay_before(core& onto, const core& of, std::size_t end) {
-  std::span<const work::division> divisions = of.divisions;
-  const std::span<const decision> all = of.decisions;
+  std::span<const work::division> divisions = of.statement.divisions;
+  const std::span<const decision> all = of.results.decisions;
   for (std::size_t first = 0; first <= end;) {
     const std::span<const decision> one = commit_from(all.subspan(first));
     replay_commit(onto, one, divisions, end - first, first + one.size() > end);
@@ -81,8 +81,8 @@ void replay_before(core& onto, const core& of, std::size_t end) {
 }
 
 void replay_commits(core& onto, const core& of, std::uint32_t before) {
-  std::span<const work::division> divisions = of.divisions;
-  for (std::span<const decision> left = of.decisions; !left.empty() && left.front().commit < before;) {
+  std::span<const work::division> divisions = of.statement.divisions;
+  for (std::span<const decision> left = of.results.decisions; !left.empty() && left.front().commit < before;) {
     const std::span<const decision> one = commit_from(left);
     std::vector<group_row> starting;  // those that held nothing before
     for (const decision& d : one) {
@@ -90,12 +90,12 @@ void replay_commits(core& onto, const core& of, std::uint32_t before) {
       if (starts && work::count_pods(onto, d.group, &model::sub_counts::holding) == 0) starting.push_back(d.group);
     }
     replay_commit(onto, one, divisions, one.size(), false);
-    for (const group_row g : starting) onto.note_start(g);
-    onto.action = one.front().action;
-    onto.commit();
+    for (const group_row g : starting) onto.groups.note_start(g);
+    onto.run.action = one.front().action;
+    onto.statement.commit();
     left = left.subspan(one.size());
   }
-  onto.action = action_kind::none;
+  onto.run.action = action_kind::none;
 }
 
 }  // namespace kaisched::engine_detail

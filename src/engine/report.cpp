@@ -216,7 +216,9 @@ reason queue_reason(const core& c, const work::failure& f) {
 bool has_pending(const core& c, group_row group) { return work::count_pods(c, group, &model::sub_counts::pending) > 0; }
 
 /// Pods of it want to start, be it after other groups.
-bool is_waiting(const core& c, group_row group) { return has_pending(c, group) || !c.open_dependencies(group).empty(); }
+bool is_waiting(const core& c, group_row group) {
+  return has_pending(c, group) || !c.groups.open_dependencies(group).empty();
+}
 
 pod_row first_pending(const core& c, group_row group) {
   const model::group_core& g = c.state().groups[group];
@@ -275,12 +277,12 @@ void add_domain_reasons(const work::failure& f, std::vector<reason>& all) {
 
 void add_reasons(const core& c, group_row group, const work::failure* f, node_reasons& nodes,
                  std::vector<reason>& all) {
-  if (!c.is_schedulable_queue(c.state().groups[group].queue)) {
+  if (!c.queues.is_schedulable_queue(c.state().groups[group].queue)) {
     all.push_back(group_reason(group, constraint::queue_missing, reason_scope::queue));
     all.back().subject = id_of_queue(c, c.state().groups[group].queue);
     return;
   }
-  if (const auto open = c.open_dependencies(group); !open.empty()) {
+  if (const auto open = c.groups.open_dependencies(group); !open.empty()) {
     all.push_back(dependency_reason(c, group, open));
     return;
   }
@@ -428,7 +430,7 @@ std::vector<decision> waiting_groups(const core& c) {
 
 /// A budget that was in the way when room was to be made.
 void add_budget_reason(const core& c, group_row group, std::vector<reason>& all) {
-  const policy::budget_refusal* const why = c.budget_in_the_way(group);
+  const policy::budget_refusal* const why = c.results.budget_in_the_way(group);
   if (why == nullptr) return;
   const pod_row pod = first_pending(c, group);
   all.push_back(group_reason(group, constraint::disruption_budget, reason_scope::cluster));
@@ -439,7 +441,7 @@ void add_budget_reason(const core& c, group_row group, std::vector<reason>& all)
 
 std::vector<reason> reasons_of(const core& c, std::span<const decision> waiting) {
   std::vector<const work::failure*> last(c.state().group_slots, nullptr);
-  for (const work::failure& f : c.failures) last[f.group] = &f;
+  for (const work::failure& f : c.results.failures) last[f.group] = &f;
   node_reasons nodes(c);
   std::vector<reason> all;
   for (const decision& d : waiting) {

@@ -63,36 +63,37 @@ std::int64_t searches_after(const work::core& c, std::string_view action) {
 /// no_row: for all groups.
 result<void> session::run_for(std::string_view action, group_row group) {
   work::core& c = *impl_->core;
-  if (!c.log.empty()) return error{status::state, "the statement is open: commit or roll back before an action", {}};
+  if (!c.statement.log.empty())
+    return error{status::state, "the statement is open: commit or roll back before an action", {}};
   std::vector<std::string_view> names;
   for (const engine_detail::action_entry& entry : engine_detail::action_list()) {
     names.push_back(entry.name);
     if (entry.name != action) continue;
     if (group != no_row && !entry.asks_groups)
       return error{status::argument, "action '" + std::string(action) + "' is not for groups that wait", {}};
-    c.action = entry.kind;
-    c.only_group = group;
-    c.keeps_bounds = entry.keeps_bounds && c.has_proportion;
-    c.search_effort.begin_action(searches_after(c, action));
-    c.statistics.push_back({});
-    c.statistics.back().action = entry.kind;
-    const std::uint64_t sets_before = c.sets_tried;
+    c.run.action = entry.kind;
+    c.run.only_group = group;
+    c.run.keeps_bounds = entry.keeps_bounds && c.has_proportion;
+    c.run.search_effort.begin_action(searches_after(c, action));
+    c.results.statistics.push_back({});
+    c.results.statistics.back().action = entry.kind;
+    const std::uint64_t sets_before = c.run.sets_tried;
     if (entry.asks_groups) c.prepare_classes();
-    result<void> done = c.go_on();
+    result<void> done = c.run.go_on();
     if (done) done = actions::start_nominated(c);
     if (done) done = entry.run(c);
     if (!done) {  // what was being tried is undone; what was committed before stays
-      c.drop_part();
-      c.rollback(0);
+      c.chunks.drop_part();
+      c.statement.rollback(0);
     }
-    c.settle_decisions();
-    c.cancel.forget();
+    c.statement.settle_decisions();
+    c.run.cancel.forget();
     impl_->trials->forget();
-    c.statistics.back().steps = c.statistics.back().candidates;
-    c.statistics.back().simulations = c.sets_tried - sets_before;
-    c.action = action_kind::none;
-    c.only_group = no_row;
-    c.keeps_bounds = false;
+    c.results.statistics.back().steps = c.results.statistics.back().candidates;
+    c.results.statistics.back().simulations = c.run.sets_tried - sets_before;
+    c.run.action = action_kind::none;
+    c.run.only_group = no_row;
+    c.run.keeps_bounds = false;
     c.renew_survey();
     if (done && c.counts_again()) done = c.check();
     return done;
@@ -119,7 +120,7 @@ result<void> session::adopt_if_done(const std::function<result<void>(session&)>&
   impl_->trials->forget();
   if (!done && done.failure().code == status::no_memory) return done;
   impl_->adopt(*trial.impl_);
-  impl_->core->cancel.forget();
+  impl_->core->run.cancel.forget();
   return done;
 }
 
@@ -135,7 +136,7 @@ result<void> session::try_run() {
 
 void session::cancel() const noexcept {
   const std::lock_guard lock(impl_->adopting);
-  impl_->core->cancel.ask();
+  impl_->core->run.cancel.ask();
   impl_->trials->ask();
 }
 
@@ -161,7 +162,8 @@ result<std::vector<what_if_answer>> session::ask(std::string_view action, std::s
 }
 
 result<std::vector<group_row>> session::line() const {
-  if (impl_->core->depth() != 0) return error{status::state, "the statement is open: commit it or roll it back", {}};
+  if (impl_->core->statement.depth() != 0)
+    return error{status::state, "the statement is open: commit it or roll it back", {}};
   const std::vector<std::string>& acts = impl_->core->options.actions;
   if (std::ranges::find(acts, "allocate") == acts.end()) {
     return error{status::state, "action 'allocate' is not among the actions of these options: there is no line", {}};
@@ -171,14 +173,14 @@ result<std::vector<group_row>> session::line() const {
   return actions::allocation_order(*trial.impl_->core);
 }
 
-checkpoint session::mark() const { return {impl_->core->depth(), impl_->core->commits}; }
+checkpoint session::mark() const { return {impl_->core->statement.depth(), impl_->core->statement.commits}; }
 
 result<void> session::rollback(checkpoint to) {
-  if (to.statement != impl_->core->commits)
+  if (to.statement != impl_->core->statement.commits)
     return error{status::state, "the checkpoint belongs to a statement that was committed", {}};
-  if (to.depth > impl_->core->depth())
+  if (to.depth > impl_->core->statement.depth())
     return error{status::state, "the checkpoint lies beyond the end of the statement", {}};
-  impl_->core->rollback(to.depth);
+  impl_->core->statement.rollback(to.depth);
   return {};
 }
 
@@ -191,7 +193,7 @@ result<bool> session::allocate(pod_row pod, node_row node) {
   }
   const std::optional<work::place> found = work::place_on(c, pod, node, policy::free_amount::idle);
   if (!found || found->must_wait) return false;
-  c.allocate(pod, node, found->devices, found->groups);
+  c.statement.allocate(pod, node, found->devices, found->groups);
   return true;
 }
 
@@ -200,7 +202,7 @@ result<bool> session::pipeline(pod_row pod, node_row node) {
   if (auto done = check_pod(c, pod); !done) return done.failure();
   if (auto done = check_node(c, node); !done) return done.failure();
   const auto status_now = static_cast<pod_status>(c.live.pod_state[pod]);
-  const std::uint32_t eviction = c.eviction_of(pod);
+  const std::uint32_t eviction = c.statement.eviction_of(pod);
   if (status_now != pod_status::pending && (status_now != pod_status::releasing || eviction == no_row)) {
     return error{
         status::state, "pod '" + std::string(c.state().pod_names[pod]) + "' is neither pending nor evicted here", {}};
@@ -209,10 +211,10 @@ result<bool> session::pipeline(pod_row pod, node_row node) {
   if (!found) return false;
   const bool same_node = status_now == pod_status::releasing && c.live.pod_node[pod] == (*c.state().nodes)[node]->slot;
   if (same_node && model::can_take(c.state(), c.live, c.state().class_of(pod), node, c.live.pod_devices[pod]) &&
-      c.gets_back(pod, node, eviction)) {
-    c.unevict(eviction);  // back in its own place: nothing happened to it
+      c.statement.gets_back(pod, node, eviction)) {
+    c.statement.unevict(eviction);  // back in its own place: nothing happened to it
   } else {
-    c.pipeline(pod, node, found->devices, found->groups);
+    c.statement.pipeline(pod, node, found->devices, found->groups);
   }
   return true;
 }
@@ -232,25 +234,25 @@ result<void> session::evict(pod_row pod) {
   if (c.state().pods[pod].group == no_row) {
     return error{status::state, "pod '" + std::string(c.state().pod_names[pod]) + "' has no pod group: it stays", {}};
   }
-  if (c.is_leaving(pod)) {
+  if (c.statement.is_leaving(pod)) {
     return error{status::state, "pod '" + std::string(c.state().pod_names[pod]) + "' has been evicted already", {}};
   }
-  const bool placed_now =
-      status_now == pod_status::allocated && std::any_of(c.log.begin(), c.log.end(), [&](const work::operation& op) {
-        return op.kind == work::operation_kind::allocate && op.pod == pod && !op.undone;
-      });
+  const bool placed_now = status_now == pod_status::allocated &&
+                          std::any_of(c.statement.log.begin(), c.statement.log.end(), [&](const work::operation& op) {
+                            return op.kind == work::operation_kind::allocate && op.pod == pod && !op.undone;
+                          });
   if (placed_now) {
     return error{status::state,
                  "pod '" + std::string(c.state().pod_names[pod]) + "' has been placed by this statement: roll it back",
                  {}};
   }
-  c.evict(pod);
+  c.statement.evict(pod);
   return {};
 }
 
 result<void> session::commit() {
-  impl_->core->commit();
-  impl_->core->settle_decisions();
+  impl_->core->statement.commit();
+  impl_->core->statement.settle_decisions();
   return impl_->core->verify();
 }
 
@@ -276,7 +278,7 @@ std::vector<decision> engine_detail::decided_since(std::span<const decision> bef
   return made;
 }
 
-std::span<const decision> session::decisions() const { return impl_->core->decisions; }
+std::span<const decision> session::decisions() const { return impl_->core->results.decisions; }
 
 std::vector<reason> session::reasons() const {
   return engine_detail::reasons_of(*impl_->core, engine_detail::waiting_groups(*impl_->core));
@@ -288,14 +290,14 @@ std::vector<reason> session::reasons(std::span<const group_row> groups) const {
   return engine_detail::reasons_of(*impl_->core, waiting);
 }
 
-std::string_view session::refusing_plugin(group_row group) const { return impl_->core->refusing_plugin(group); }
+std::string_view session::refusing_plugin(group_row group) const { return impl_->core->results.refusing_plugin(group); }
 
 std::uint64_t session::withdrawn_starts() const {
   const work::core& c = *impl_->core;
-  if (c.decides_net()) return c.withdrawn_starts;
+  if (c.decides_net()) return c.results.withdrawn_starts;
   std::uint64_t count = 0;
   std::set<pod_row> started;
-  for (const decision& d : c.decisions) {
+  for (const decision& d : c.results.decisions) {
     if (d.kind == decision_kind::bind) started.insert(d.pod);
     if (d.kind == decision_kind::evict) count += started.erase(d.pod);
   }
@@ -309,7 +311,7 @@ result<candidate_table> session::candidates(pod_row pod) const {
 
 result<table> session::to_table(table_kind kind) const {
   const std::vector<decision> waiting = engine_detail::waiting_groups(*impl_->core);
-  return engine_detail::output_table(*impl_->core, impl_->core->decisions, waiting, kind);
+  return engine_detail::output_table(*impl_->core, impl_->core->results.decisions, waiting, kind);
 }
 
 result<table> session::to_table(std::span<const decision> made) const {
@@ -318,11 +320,14 @@ result<table> session::to_table(std::span<const decision> made) const {
 
 table session::to_table(const candidate_table& all) const { return engine_detail::candidate_rows(*impl_->core, all); }
 
-std::string session::digest() const { return engine_detail::decision_digest(*impl_->core, impl_->core->decisions); }
-std::span<const action_statistics> session::statistics() const {
-  return std::span(impl_->core->statistics).subspan(1);  // the first entry counts what the host does between actions
+std::string session::digest() const {
+  return engine_detail::decision_digest(*impl_->core, impl_->core->results.decisions);
 }
-std::span<const eviction_attempt> session::attempts() const { return impl_->core->attempts; }
+std::span<const action_statistics> session::statistics() const {
+  return std::span(impl_->core->results.statistics)
+      .subspan(1);  // the first entry counts what the host does between actions
+}
+std::span<const eviction_attempt> session::attempts() const { return impl_->core->results.attempts; }
 session_view session::view() const { return impl_->core->view(); }
 const snapshot& session::base() const { return impl_->core->base; }
 std::string session::text(const reason& why) const { return engine_detail::reason_text(*impl_->core, why); }

@@ -27,24 +27,24 @@ struct session::impl {
       : core(std::make_unique<work::core>(base, std::move(setup), now)) {}
   /// A fork has trials of its own; that of a trial belongs to the same session as the trial.
   impl(const impl& other) : core(std::make_unique<work::core>(*other.core)), worlds(other.worlds), above(other.above) {
-    if (above != nullptr) above->add(core->cancel);
+    if (above != nullptr) above->add(core->run.cancel);
   }
   impl& operator=(const impl&) = delete;
   ~impl() {
-    if (above != nullptr) above->remove(core->cancel);
+    if (above != nullptr) above->remove(core->run.cancel);
   }
   /// This is a trial of another session, or of the one that the other is a trial of: it ends with it.
   void follow(const impl& other) {
-    if (above != nullptr) above->remove(core->cancel);
+    if (above != nullptr) above->remove(core->run.cancel);
     above = other.above != nullptr ? other.above : other.trials;
-    above->add(core->cancel);
+    above->add(core->run.cancel);
   }
 
   /// This goes on with what a trial of it has done.
   void adopt(impl& trial) noexcept {
-    trial.above->remove(trial.core->cancel);
+    trial.above->remove(trial.core->run.cancel);
     const std::lock_guard lock(adopting);
-    if (above != nullptr) above->replace(core->cancel, trial.core->cancel);
+    if (above != nullptr) above->replace(core->run.cancel, trial.core->run.cancel);
     core.swap(trial.core);
     trial.above = nullptr;
   }

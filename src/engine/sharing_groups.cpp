@@ -114,7 +114,7 @@ class sharing_groups {
     each_sharer(s, c_.live, false, [&](pod_row p, pod_status status, const std::vector<group_key>& keys) {
       for (const group_key& key : keys) count(groups_[key].now, p, status);
     });
-    for (const leaving_pod& one : c_.leaving) {
+    for (const leaving_pod& one : c_.statement.leaving) {
       if (!s.class_of(one.pod).is_shared()) continue;
       const node_row row = (*s.node_row_of_slot)[one.node];
       for (const group_key& key : keys_of(one.pod, row, one.devices, false)) groups_[key].now.leaving.insert(one.pod);
@@ -130,8 +130,8 @@ class sharing_groups {
       for (const group_key& key : keys) count(then[key], p, status);
       places.insert_or_assign(p, std::move(keys));
     });
-    for (std::size_t i = 0; i < c_.decisions.size(); ++i) {
-      const decision& d = c_.decisions[i];
+    for (std::size_t i = 0; i < c_.results.decisions.size(); ++i) {
+      const decision& d = c_.results.decisions[i];
       if (d.pod == no_row || !c_.state().class_of(d.pod).is_shared()) continue;
       if (d.kind == decision_kind::evict || d.kind == decision_kind::move || d.kind == decision_kind::migrate) {
         for (const group_key& key : places[d.pod]) leave(then[key], key, d.pod, static_cast<std::int64_t>(i));

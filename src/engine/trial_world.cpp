@@ -8,7 +8,7 @@
 namespace kaisched::engine_detail {
 
 result<trial_world> trial_world::of(const session& decided) {
-  if (!decided.impl_->core->log.empty())
+  if (!decided.impl_->core->statement.log.empty())
     return error{status::state, "the statement is open: commit it or roll it back", {}};
   cluster world(decided.base());
   if (auto done = world.assume(decided); !done) return done.failure();

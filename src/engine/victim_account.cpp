@@ -65,9 +65,9 @@ class bystanders {
       : c_(before), action_(action), waiting_(waiting), judges_(before) {}
 
   result<void> open() {
-    c_.action = action_;
+    c_.run.action = action_;
     result<void> done = judges_.ask(waiting_);
-    c_.action = action_kind::none;
+    c_.run.action = action_kind::none;
     if (action_ == action_kind::reclaim) verdicts_ = actions::verdicts_for(c_, waiting_, memory_);
     return done;
   }
@@ -77,7 +77,7 @@ class bystanders {
     const model::group_core& theirs = c_.state().groups[group];
     const bool may_go = action_ == action_kind::consolidation && actions::migrates(c_, group);
     if (!may_go && !actions::has_pods_to_lose(c_, group)) return spared_reason::not_preemptible;
-    if (c_.evicted_enough(group)) return spared_reason::evicted_enough;
+    if (c_.groups.evicted_enough(group)) return spared_reason::evicted_enough;
     if (action_ == action_kind::reclaim && theirs.queue == mine.queue) return spared_reason::own_queue;
     if (action_ == action_kind::preempt && theirs.queue != mine.queue) return spared_reason::other_queue;
     if (action_ == action_kind::preempt && theirs.priority >= mine.priority) return spared_reason::priority;
@@ -95,7 +95,7 @@ class bystanders {
     actions::victim_chains chains(c_);
     model::quota_vector amount{};
     for (const pod_row p : chains.of(group).front().pods) {
-      const model::quota_vector one = c_.held(p);
+      const model::quota_vector one = c_.queues.held(p);
       for (std::uint32_t r = 0; r < quota_dimensions; ++r) amount[r] += one[r];
     }
     return verdicts_->may_take_alone(leaf, amount);
@@ -189,7 +189,7 @@ void add_rules(const core& before, victim_account& account) {
   if (is_beyond_gang(before, account.group, account.pod)) rules.push_back(victim_rule::beyond_gang);
   if (account.action == action_kind::reclaim && !account.placed.empty()) {
     const queue_row mine = before.state().groups[account.placed.front().group].queue;
-    const model::quota_vector held = before.held(account.pod);
+    const model::quota_vector held = before.queues.held(account.pod);
     if (holds_too_much(before, before.state().groups[account.group].queue, mine, held))
       rules.push_back(victim_rule::queue_over_share);
   }
@@ -219,8 +219,8 @@ bool searches_for_victims(action_kind action) {
 
 /// The decision that made the pod leave or move, the last one if there are several.
 const decision* departure_of(const core& c, pod_row pod) {
-  for (std::size_t i = c.decisions.size(); i-- > 0;) {
-    if (c.decisions[i].pod == pod && takes_away(c.decisions[i])) return &c.decisions[i];
+  for (std::size_t i = c.results.decisions.size(); i-- > 0;) {
+    if (c.results.decisions[i].pod == pod && takes_away(c.results.decisions[i])) return &c.results.decisions[i];
   }
   return nullptr;
 }
@@ -242,7 +242,7 @@ result<victim_account> session::victim(pod_row pod) const {
   account.kind = left->kind;
   account.action = left->action;
   account.commit = left->commit;
-  commit_parties parties = parties_of(c.decisions, left->commit);
+  commit_parties parties = parties_of(c.results.decisions, left->commit);
   account.placed = std::move(parties.placed);
   account.victims = std::move(parties.victims);
   result<std::unique_ptr<core>> before = state_before(c, left->commit);
@@ -288,11 +288,11 @@ result<std::vector<passed_over>> session::passes(group_row group, std::size_t mo
     return error{status::argument, "there is no pod group in this row", {}};
   std::vector<passed_over> all;
   std::uint32_t last = 0;
-  for (const decision& d : c.decisions) {
+  for (const decision& d : c.results.decisions) {
     if (all.size() == most) break;
     if (!takes_away(d) || d.commit == last) continue;
     last = d.commit;
-    commit_parties parties = parties_of(c.decisions, d.commit);
+    commit_parties parties = parties_of(c.results.decisions, d.commit);
     if (parties.placed.empty()) continue;
     result<std::unique_ptr<core>> before = state_before(c, d.commit);
     if (!before) return before.failure();

@@ -257,7 +257,8 @@ std::vector<std::string> groups_asked_about(std::span<const table_view> change,
 
 result<what_if_report> session::what_if(std::span<const table_view> change, std::span<const std::string_view> groups,
                                         const what_if_limits& limits) const {
-  if (!impl_->core->log.empty()) return error{status::state, "the statement is open: commit it or roll it back", {}};
+  if (!impl_->core->statement.log.empty())
+    return error{status::state, "the statement is open: commit it or roll it back", {}};
   result<std::unique_ptr<kept_world>> taken = impl_->take_world(*this);
   if (!taken) return taken.failure();
   std::unique_ptr<kept_world> kept = std::move(taken).value();

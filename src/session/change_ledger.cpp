@@ -23,7 +23,7 @@ bool has_other_books(const core& c) { return c.constraints.has(policy::trait_amo
 
 quota_vector held_at(const core& c, pod_row p, std::uint32_t slot) {
   const model::pod_class& kind = c.state().class_of(p);
-  return slot == no_row ? c.asked(kind) : c.held_on(kind, (*c.state().node_row_of_slot)[slot]);
+  return slot == no_row ? c.queues.asked(kind) : c.queues.held_on(kind, (*c.state().node_row_of_slot)[slot]);
 }
 
 /// The queue holds more than it may of something, and more than before.
@@ -46,13 +46,13 @@ void change_ledger::open(const model::live_state& live) {
 void change_ledger::open_again(const core& c) {
   was_ = c.live;
   pods_.clear();
-  leaving_ = c.leaving.size();
-  divisions_ = c.divisions.size();
-  evicted_twice_ = c.evicted_twice.size();
-  decisions_ = c.decisions.size();
+  leaving_ = c.statement.leaving.size();
+  divisions_ = c.statement.divisions.size();
+  evicted_twice_ = c.statement.evicted_twice.size();
+  decisions_ = c.results.decisions.size();
   promised_twice_ = {};
   lost_ = {};
-  for (const decision& d : c.decisions) {
+  for (const decision& d : c.results.decisions) {
     if (d.kind == decision_kind::evict || d.kind == decision_kind::move) lost_.mark(d.group, c.state().group_slots);
   }
 }
@@ -124,7 +124,7 @@ void change_ledger::rebook(const core& c, pod_row p) {
     if (counts != 0) model::charge_queues(s, was_, group, held_at(c, p, at), counts);
   }
   if (now == pod_status::releasing) mark_promised_twice(c, p, at);
-  if (c.compat() && c.is_leaving(p)) mark_promised_twice(c, p, at);
+  if (c.compat() && c.statement.is_leaving(p)) mark_promised_twice(c, p, at);
   was_.pod_state.write(p) = static_cast<std::uint8_t>(now);
   was_.pod_node.write(p) = at;
   was_.pod_devices.write(p) = c.live.pod_devices[p];
@@ -133,20 +133,20 @@ void change_ledger::rebook(const core& c, pod_row p) {
 /// Pods that leave a node beside a claim on another one, divisions, and amounts that KAI gives back twice.
 void change_ledger::rebook_others(const core& c) {
   const model::cluster_state& s = c.state();
-  for (; leaving_ < c.leaving.size(); ++leaving_) {
-    const leaving_pod& one = c.leaving[leaving_];
+  for (; leaving_ < c.statement.leaving.size(); ++leaving_) {
+    const leaving_pod& one = c.statement.leaving[leaving_];
     const node_row row = (*s.node_row_of_slot)[one.node];
     model::charge_sums(s, was_, s.class_of(one.pod), row, pod_status::releasing, one.devices, 1);
     nodes_.push_back(row);
     mark_promised_twice(c, one.pod, one.node);
   }
-  for (; divisions_ < c.divisions.size(); ++divisions_) {
-    c.charge_division(was_, c.divisions[divisions_], 1);
-    nodes_.push_back(c.divisions[divisions_].node);
+  for (; divisions_ < c.statement.divisions.size(); ++divisions_) {
+    c.statement.charge_division(was_, c.statement.divisions[divisions_], 1);
+    nodes_.push_back(c.statement.divisions[divisions_].node);
   }
-  for (; evicted_twice_ < c.evicted_twice.size(); ++evicted_twice_) {
-    const pod_row p = c.evicted_twice[evicted_twice_];
-    model::charge_queues(s, was_, s.groups[s.pods[p].group], c.held(p), -1);
+  for (; evicted_twice_ < c.statement.evicted_twice.size(); ++evicted_twice_) {
+    const pod_row p = c.statement.evicted_twice[evicted_twice_];
+    model::charge_queues(s, was_, s.groups[s.pods[p].group], c.queues.held(p), -1);
   }
 }
 
@@ -193,12 +193,12 @@ result<void> change_ledger::verify_queues(const core& c) {
   const model::cluster_state& s = c.state();
   const bool semi = s.semi_preemptible_groups > 0;  // whose cores only the session knows
   for (const group_row g : groups_) {
-    if (s.groups[g].semi_preemptible && c.core_growth(g, {}) != quota_vector{})
+    if (s.groups[g].semi_preemptible && c.queues.core_growth(g, {}) != quota_vector{})
       return violated("pod group '" + std::string(s.group_names[g]) + "': its core differs from what queues count");
   }
   // Pods that are replaced do not count, and KAI's sums in floating point or of twice evicted pods are others.
   const bool bound =
-      c.keeps_bounds && !c.adds_parts_up() && c.evicted_twice.empty() && !c.abandoned &&
+      c.run.keeps_bounds && !c.adds_parts_up() && c.statement.evicted_twice.empty() && !c.statement.abandoned &&
       std::none_of(groups_.begin(), groups_.end(), [&](group_row g) { return s.group_extras[g].max_surge > 0; });
   for (std::size_t i = 0; i < queues_.size(); ++i) {
     const queue_row q = queues_[i];
@@ -219,13 +219,13 @@ result<void> change_ledger::verify_queues(const core& c) {
 
 result<void> change_ledger::verify_gangs(const core& c) {
   const std::size_t first = decisions_;
-  for (; decisions_ < c.decisions.size(); ++decisions_) {
-    const decision& d = c.decisions[decisions_];
+  for (; decisions_ < c.results.decisions.size(); ++decisions_) {
+    const decision& d = c.results.decisions[decisions_];
     if (d.kind == decision_kind::evict || d.kind == decision_kind::move) lost_.mark(d.group, c.state().group_slots);
   }
-  if (!c.setup->keeps_gangs || c.abandoned) return {};
-  for (std::size_t i = first; i < c.decisions.size(); ++i) {
-    const decision& d = c.decisions[i];
+  if (!c.setup->keeps_gangs || c.statement.abandoned) return {};
+  for (std::size_t i = first; i < c.results.decisions.size(); ++i) {
+    const decision& d = c.results.decisions[i];
     if (d.action == action_kind::none) continue;  // the host's own operations may start a part of a gang
     if ((d.kind != decision_kind::bind && d.kind != decision_kind::pipeline) || lost_.has(d.group)) continue;
     if (has_broken_gang(c, d.group))

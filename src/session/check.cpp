@@ -30,7 +30,7 @@ std::vector<quota_vector> expected_allocation(const core& c, const model::live_s
   const bool counts_otherwise = c.compat() && s.pods_with_shares + s.pods_with_mig > 0;
   if (counts_otherwise) sums.assign(sums.size(), {});
   const auto add = [&](pod_row p, std::int64_t sign) {
-    const quota_vector amount = c.held(p);
+    const quota_vector amount = c.queues.held(p);
     for (queue_row q = s.groups[s.pods[p].group].queue; q != no_row; q = (*s.queues)[q].parent) {
       for (std::uint32_t r = 0; r < quota_dimensions; ++r) sums[q][r] += sign * amount[r];
     }
@@ -42,7 +42,7 @@ std::vector<quota_vector> expected_allocation(const core& c, const model::live_s
     const std::int64_t sign = times_counted(c, p, now) - (counts_otherwise ? 0 : held);
     if (sign != 0) add(p, sign);
   }
-  for (const pod_row p : c.evicted_twice) add(p, -1);
+  for (const pod_row p : c.statement.evicted_twice) add(p, -1);
   return sums;
 }
 
@@ -59,7 +59,7 @@ std::vector<bool> nodes_promised_twice(const core& c) {
     if (s.pods[p].live && static_cast<pod_status>(c.live.pod_state[p]) == pod_status::releasing)
       mark(p, c.live.pod_node[p]);
   }
-  for (const leaving_pod& g : c.leaving) {
+  for (const leaving_pod& g : c.statement.leaving) {
     mark(g.pod, g.node);
     if (c.compat()) mark(g.pod, c.live.pod_node[g.pod]);
   }
@@ -80,10 +80,10 @@ result<void> check_capacity(const core& c) {
 result<void> check_gangs(const core& c) {
   if (!c.setup->keeps_gangs) return {};
   std::vector<bool> lost(c.state().group_slots, false);
-  for (const decision& d : c.decisions) {
+  for (const decision& d : c.results.decisions) {
     if (d.kind == decision_kind::evict || d.kind == decision_kind::move) lost[d.group] = true;
   }
-  for (const decision& d : c.decisions) {
+  for (const decision& d : c.results.decisions) {
     if (d.action == action_kind::none) continue;  // the host's own operations may start a part of a gang
     if ((d.kind != decision_kind::bind && d.kind != decision_kind::pipeline) || lost[d.group]) continue;
     if (has_broken_gang(c, d.group))
@@ -141,7 +141,7 @@ result<void> check_chunks(const core& c) {
       const bool same =
           std::ranges::all_of(chunk, [&](pod_row p) { return c.state().pods[p].pod_class == equal->kind; });
       if (!same || static_cast<std::int64_t>(chunk.size()) != equal->count ||
-          request_of(c, chunk) != times(c.asked(*c.state().classes[equal->kind]), equal->count))
+          request_of(c, chunk) != times(c.queues.asked(*c.state().classes[equal->kind]), equal->count))
         return violated("the chunk of a group differs from what its counts say");
     }
   }
@@ -190,10 +190,11 @@ bool leaves_without_having_been_there(const core& c, pod_row p, std::uint32_t sl
       before.pod_node[p] == slot && model::is_in(status, model::active_used) && status != pod_status::pipelined;
   // Who moves may claim other devices of the node that it leaves.
   const bool had_claim = static_cast<pod_status>(c.live.pod_state[p]) == pod_status::releasing &&
-                         c.live.pod_node[p] == slot && c.is_leaving(p);
+                         c.live.pod_node[p] == slot && c.statement.is_leaving(p);
   const auto from_here = [&](const leaving_pod& one) { return one.pod == p && one.node == slot; };
   const auto leaves_twice = [&] {  // the node, and its claim on it
-    return c.is_leaving(p) && std::count_if(c.leaving.begin(), c.leaving.end(), from_here) > 1;
+    return c.statement.is_leaving(p) &&
+           std::count_if(c.statement.leaving.begin(), c.statement.leaving.end(), from_here) > 1;
   };
   return slot != no_row && (had_claim || !was_there || leaves_twice());
 }
@@ -254,13 +255,13 @@ result<void> core::check() const {
   copy.live.pod_node = live.pod_node;
   copy.live.pod_devices = live.pod_devices;
   model::recount(copy);
-  for (const leaving_pod& g : leaving) {
-    if (!is_leaving(g.pod, g.node)) return violated("a pod that leaves a node is not counted");
+  for (const leaving_pod& g : statement.leaving) {
+    if (!statement.is_leaving(g.pod, g.node)) return violated("a pod that leaves a node is not counted");
     model::charge_node(copy, copy.live, state().class_of(g.pod), (*state().node_row_of_slot)[g.node],
                        pod_status::releasing, g.devices, 1);
   }
-  for (const division& one : divisions) {
-    charge_division(copy.live, one, 1);
+  for (const division& one : statement.divisions) {
+    statement.charge_division(copy.live, one, 1);
     for (const model::mig_instance& made : one.made) {  // counted as idle, as if they were there
       const dimension d = state().mig_dimension(made.profile);
       if (d != no_row) --copy.live.idle.write()[static_cast<std::size_t>(one.node) * state().dims() + d];
@@ -293,16 +294,19 @@ result<void> core::check() const {
     if (expected[q] != (*live.queue_allocated)[q])
       return violated("queue '" + (*state().queues)[q].name + "': its sum differs from its pods");
   }
-  const bool only_starts =
-      log.empty() && std::ranges::all_of(decisions, [](const decision& d) { return d.kind == decision_kind::bind; });
-  if (const std::string fault = constraints.fault(access, {only_starts, !evicted_twice.empty()}); !fault.empty())
+  const bool only_starts = statement.log.empty() && std::ranges::all_of(results.decisions, [](const decision& d) {
+                             return d.kind == decision_kind::bind;
+                           });
+  if (const std::string fault = constraints.fault(access, {only_starts, !statement.evicted_twice.empty()});
+      !fault.empty())
     return violated(fault);
   for (group_row g = 0; state().semi_preemptible_groups > 0 && g < state().group_slots; ++g) {
     if (!state().groups[g].live || !state().groups[g].semi_preemptible) continue;
-    if (core_growth(g, {}) != quota_vector{}) return violated("the core of a group differs from what queues count");
+    if (queues.core_growth(g, {}) != quota_vector{})
+      return violated("the core of a group differs from what queues count");
   }
   if (auto done = has_books ? result<void>{} : check_capacity(*this); !done) return done;
-  return log.empty() && !abandoned ? check_gangs(*this) : result<void>{};
+  return statement.log.empty() && !statement.abandoned ? check_gangs(*this) : result<void>{};
 }
 
 bool core::counts_again() const {
@@ -315,12 +319,12 @@ bool core::counts_again() const {
 
 result<void> core::verify() {
   if (auto done = ledger_.verify(*this); !done || !counts_again()) return done;
-  if (state().pod_slots + state().node_count() <= small_cluster || commits % 64 == 0) return check();
+  if (state().pod_slots + state().node_count() <= small_cluster || statement.commits % 64 == 0) return check();
   return {};
 }
 
 std::string core::digest_for_checks() const {
-  if (!counts_again() || !is_repeated(sets_tried)) return {};
+  if (!counts_again() || !is_repeated(run.sets_tried)) return {};
   // An undo in KAI's books of shared devices and of claims is not always exact.
   if (!constraints.has(policy::trait_undo_is_inexact) && state().pod_slots + state().node_count() <= small_cluster)
     return state_digest();
@@ -348,7 +352,7 @@ std::string core::state_digest() const {
   add_bytes(hash, *live.queue_allocated);
   add_bytes(hash, *live.queue_nonpreemptible);
   constraints.digest(hash);
-  for (const division& one : divisions) {
+  for (const division& one : statement.divisions) {
     const std::uint64_t words[] = {one.node, one.device, one.layout.size()};
     hash.update(std::as_bytes(std::span(words)));
   }

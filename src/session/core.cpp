@@ -18,21 +18,13 @@ using model::group_core;
 using model::pod_class;
 using model::quota_vector;
 
-double bound_to_native(std::uint32_t resource, std::int64_t bound) {
-  return bound == unlimited ? -1 : to_native(resource, bound);
-}
-
-std::int64_t to_fixed(std::uint32_t resource, double amount) {
-  return std::llround(resource == 2 ? amount * static_cast<double>(whole_device) : amount);
-}
-
 core::core(snapshot b, std::shared_ptr<const policy_setup> by, std::int64_t t)
     : base(std::move(b)),
       setup(std::move(by)),
       options(setup->options),
       now(t),
       live(base.state().live),
-      search_effort(options),
+      run(options),
       state_(&base.state()) {
   gate_dependent_groups();
   take_up_nominations();
@@ -40,9 +32,10 @@ core::core(snapshot b, std::shared_ptr<const policy_setup> by, std::int64_t t)
 }
 
 std::vector<std::pair<group_row, std::int64_t>> core::searched_changes() const {
-  std::map<group_row, std::int64_t> bits_of = searched;
-  for (const decision& d : decisions) {
-    if (d.group != no_row && searched_of(d.group) != 0 && count_pods(*this, d.group, &model::sub_counts::pending) == 0)
+  std::map<group_row, std::int64_t> bits_of = groups.searched_now();
+  for (const decision& d : results.decisions) {
+    if (d.group != no_row && groups.searched(d.group) != 0 &&
+        count_pods(*this, d.group, &model::sub_counts::pending) == 0)
       bits_of[d.group] = 0;
   }
   std::vector<std::pair<group_row, std::int64_t>> changed;
@@ -64,7 +57,7 @@ void core::gate_dependent_groups() {
   model::open_dependencies waiting = model::find_open_dependencies(base.state());
   if (waiting.empty()) return;
   extended_ = std::make_shared<const cluster_state>(model::with_gates(base.state(), waiting));
-  dependencies_ = std::make_shared<const model::open_dependencies>(std::move(waiting));
+  groups.wait_for(std::make_shared<const model::open_dependencies>(std::move(waiting)));
   state_ = extended_.get();
   live = state_->live;
 }
@@ -77,60 +70,19 @@ core::core(const core& other)
       now(other.now),
       live(other.live),
       choice(other.choice),
+      statement(other.statement),
+      queues(other.queues),
+      chunks(other.chunks),
+      results(other.results),
+      run(other.run),
+      groups(other.groups),
       constraints(other.constraints),
       has_proportion(other.has_proportion),
       has_predicates(other.has_predicates),
       topologies(other.topologies),
-      kai_queues(other.kai_queues),
-      exact_queues(other.exact_queues),
-      is_limited(other.is_limited),
-      kai_total(other.kai_total),
-      total(other.total),
-      fair_share(other.fair_share),
-      keeps_chunks(other.keeps_chunks),
-      chunk_changes(other.chunk_changes),
-      chunks(other.chunks),
-      signatures(other.signatures),
-      core_charges(other.core_charges),
-      started_groups(other.started_groups),
-      evicted_groups(other.evicted_groups),
-      looked_at_nominations(other.looked_at_nominations),
-      lapsed(other.lapsed),
-      passed_over(other.passed_over),
-      held_groups(other.held_groups),
-      evicted_here(other.evicted_here),
-      placed_here(other.placed_here),
-      abandoned(other.abandoned),
-      evicted_twice(other.evicted_twice),
-      smallest_gpu(other.smallest_gpu),
-      largest_gpu(other.largest_gpu),
-      log(other.log),
-      divisions(other.divisions),
-      leaving(other.leaving),
-      times_leaving(other.times_leaving),
-      decisions(other.decisions),
-      failures(other.failures),
-      attempts(other.attempts),
-      sets_tried(other.sets_tried),
-      search_effort(other.search_effort),
-      searched(other.searched),
-      withdrawn_starts(other.withdrawn_starts),
-      statistics(other.statistics),
-      action(other.action),
-      commits(other.commits),
-      frees(other.frees),
-      order_(other.order_),
       ledger_(other.ledger_),
       state_(other.extended_ == nullptr ? &base.state() : other.extended_.get()),
-      extended_(other.extended_),
-      dependencies_(other.dependencies_),
-      cell_places_(other.cell_places_),
-      missing_cells_(other.missing_cells_),
-      refusing_plugins_(other.refusing_plugins_),
-      budget_refusals_(other.budget_refusals_),
-      history_(other.history_),
-      took_back_(other.took_back_),
-      lost_places_(other.lost_places_) {
+      extended_(other.extended_) {
   connect();
   if (other.changes() == other.surveyed_at_) survey_ = other.survey_;
   surveyed_at_ = changes();
@@ -149,22 +101,13 @@ void core::add_part(std::unique_ptr<policy_part> part) {
   parts.push_back(std::move(part));
 }
 
-void core::tell_parts(pod_row pod, std::uint32_t node, pod_status before) {
-  const session_change one{pod, node == no_row ? no_row : row_of_slot(node), before,
-                           static_cast<pod_status>(live.pod_state[pod])};
-  for (const auto& part : parts) {
-    if ((part->capabilities() & part_hears_changes) != 0) part->changed(view(), {&one, 1});
-  }
-}
-
 void core::connect() {
-  counts_instances_ = compat() && state().has_mig_resources();
   access.state = state_;
   access.live = &live;
   access.options = &options;
   access.now = now;
-  access.fair_share = fair_share;
-  access.leaving = &leaving;
+  access.fair_share = queues.fair_share;
+  access.leaving = &statement.leaving;
   static const policy::gpu_groups no_groups;
   static const policy::reservation_book no_reservations;
   static const policy::disruption_ledger no_budgets;
@@ -175,6 +118,11 @@ void core::connect() {
   access.constraints = &constraints;
   constraints.show(access);
   access.node_changed_at = choice.changed_at();
+  statement.connect(*this);
+  queues.connect(*this);
+  gpus.connect(*this);
+  chunks.connect(*this);
+  groups.connect(access);
 }
 
 bool core::has(std::string_view part) const {
@@ -184,14 +132,11 @@ bool core::has(std::string_view part) const {
 result<void> core::open() {
   has_proportion = has("proportion");
   has_predicates = has("predicates");
-  find_gpu_memories();
+  queues.find_gpu_memories();
   if (auto done = open_constraints(true); !done) return done;
-  count_in_queues_anew();
+  queues.count_anew();
   if (state().topology_asks > 0 && has("topology")) topologies = build_topologies(state(), compat());
-  divide_shares();
-  for (group_row g = 0; state().semi_preemptible_groups > 0 && g < state().group_slots; ++g) {
-    if (state().groups[g].live && state().groups[g].semi_preemptible) charge_core(g);
-  }
+  queues.divide_shares();
   if (auto done = open_constraints(false); !done) return done;
   connect();
   for (const auto& [name, make] : setup->parts) {
@@ -200,8 +145,8 @@ result<void> core::open() {
     if (auto done = part->session_open(view()); !done) return done.failure();
     add_part(std::move(part));
   }
-  if (auto done = ask_for_shares(); !done) return done;
-  statistics.push_back({});
+  if (auto done = queues.ask_for_shares(); !done) return done;
+  results.statistics.push_back({});
   choice.open(*this);
   access.node_changed_at = choice.changed_at();
   if (options.invariants != invariant_level::off || counts_again()) ledger_.open(live);
@@ -212,512 +157,6 @@ result<void> core::open_constraints(bool first) {
   if (auto done = constraints.open(setup->constraints, {access, live, setup->catalog}, first); !done) return done;
   connect();
   return {};
-}
-
-// ---- statement ---------------------------------------------------------------------------------------------------
-
-void core::forget_chunk(pod_row pod) {
-  const group_row group = state().pods[pod].group;
-  if (!keeps_chunks || group == no_row) return;
-  chunk_memory& kept = chunks.at(group);
-  kept.has_chunk = false;
-  kept.has_request = false;
-  ++kept.changes;
-  ++chunk_changes;
-}
-
-void core::mark_evicted(pod_row pod, std::uint32_t mark) {
-  if (evicted_here.empty()) evicted_here.resize(state().pod_slots, 0);
-  evicted_here[pod] = mark;
-}
-
-void core::note_placed(pod_row pod, bool placed) {
-  if (!compat() || (placed_here.empty() && !placed)) return;
-  if (placed_here.empty()) placed_here.resize(state().pod_slots, false);
-  placed_here[pod] = placed;
-}
-
-void core::set_status(pod_row pod, pod_status status) {
-  forget_chunk(pod);
-  const auto old = static_cast<pod_status>(live.pod_state[pod]);
-  if (old == status) return;
-  ++access.changes;
-  const sub_group_row sub = state().pods[pod].sub;
-  model::recount_pod(live, sub, old, status);
-  live.pod_state.write(pod) = static_cast<std::uint8_t>(status);
-}
-
-/// What the node has free has changed.
-void core::note_node(node_row row) {
-  choice.node_changed(*this, row);
-  books.note(row);
-  constraints.node_changed(access, row);
-}
-
-void core::charge_node(pod_row pod, node_row row, pod_status status, const device_set& devices, std::int64_t sign) {
-  const pod_class& c = state().class_of(pod);
-  if (access.in_groups(c)) {
-    model::charge_amounts(state(), live, c, row, status, sign, model::gpu_charge::none);
-    model::charge_devices(state(), live, c, row, status, devices, sign);
-  } else {
-    model::charge_node(state(), live, c, row, status, devices, sign);
-  }
-  constraints.charge(access, live, pod, row, status, sign);
-  if (sign < 0 || status == pod_status::releasing) ++frees;
-  note_node(row);
-}
-
-void core::charge_node_anew(pod_row pod, node_row row, pod_status from, pod_status to, const device_set& devices) {
-  const pod_class& c = state().class_of(pod);
-  if (access.in_groups(c)) {
-    // A pod that was given another place on the node that it is leaving is not charged there any more.
-    const bool was_charged = access.groups->is_booked(pod);
-    if (was_charged) model::charge_amounts(state(), live, c, row, from, -1, model::gpu_charge::none);
-    model::charge_amounts(state(), live, c, row, to, 1, model::gpu_charge::none);
-    model::charge_devices(state(), live, c, row, from, devices, -1);
-    model::charge_devices(state(), live, c, row, to, devices, 1);
-  } else {
-    model::charge_node_anew(state(), live, c, row, from, to, devices);
-  }
-  constraints.recharge(access, live, pod, row, from, to);
-  ++frees;
-  note_node(row);
-}
-
-void core::charge_queues(pod_row pod, std::int64_t sign) {
-  if (state().pods[pod].sub == no_row) return;  // bystanders, and strays, which are no part of their group
-  const group_core& group = state().groups[state().pods[pod].group];
-  if (group.queue == no_row) return;
-  const quota_vector amount = held(pod);
-  model::charge_queues(state(), live, group, amount, sign);
-  if (adds_parts_up()) {
-    add_part(group.queue, static_cast<double>(sign) * to_native(dim_gpu, amount[dim_gpu]), true,
-             !group.preemptible && !group.semi_preemptible);
-  }
-  for (queue_row q = group.queue; q != no_row; q = (*state().queues)[q].parent) sync_queue(q);
-}
-
-/// What is left of a group without its surplus, with more pods than it has.
-quota_vector core::core_request(group_row group, std::span<const pod_row> more) const {
-  const group_core& g = state().groups[group];
-  remaining_group left(*this, group);
-  for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
-    for (pod_row p = state().subs[sub].first_pod; p != no_row; p = state().pods[p].next) {
-      const auto status = static_cast<pod_status>(live.pod_state[p]);
-      const bool holds = model::is_in(status, model::active_allocated) && is_charged(p, status);
-      if (holds || std::find(more.begin(), more.end(), p) != more.end()) left.add(p);
-    }
-  }
-  for (std::vector<pod_row> unit = left.surplus(); !unit.empty(); unit = left.surplus()) left.remove(unit);
-  return request_of(*this, left.all());
-}
-
-quota_vector core::core_growth(group_row group, std::span<const pod_row> pods) const {
-  const auto known = core_charges.find(group);
-  quota_vector growth = core_request(group, pods);
-  for (std::uint32_t r = 0; r < quota_dimensions && known != core_charges.end(); ++r) growth[r] -= known->second[r];
-  return growth;
-}
-
-/// Queues count the core of a group as it is now.
-void core::charge_core(group_row group) {
-  const quota_vector growth = core_growth(group, {});
-  if (growth == quota_vector{}) return;
-  quota_vector& charged = core_charges[group];
-  for (std::uint32_t r = 0; r < quota_dimensions; ++r) charged[r] += growth[r];
-  if (adds_parts_up()) add_part(state().groups[group].queue, to_native(dim_gpu, growth[dim_gpu]), false, true);
-  for (queue_row q = state().groups[group].queue; q != no_row; q = (*state().queues)[q].parent) {
-    quota_vector& sum = live.queue_nonpreemptible.write()[q];
-    for (std::uint32_t r = 0; r < quota_dimensions; ++r) sum[r] += growth[r];
-    sync_queue(q);
-  }
-}
-
-void core::charge_core_of(pod_row pod) {
-  const group_row group = state().pods[pod].group;
-  if (state().pods[pod].sub != no_row && state().groups[group].semi_preemptible) charge_core(group);
-}
-
-/// What was before an operation.
-void core::log_operation(operation_kind kind, pod_row pod) {
-  operation op;
-  op.kind = kind;
-  op.old_status = static_cast<pod_status>(live.pod_state[pod]);
-  op.pod = pod;
-  op.old_node = live.pod_node[pod];
-  op.old_devices = live.pod_devices[pod];
-  op.saved = constraints.save(pod);
-  log.push_back(op);
-}
-
-void core::put(pod_row pod, node_row node, pod_status status, const device_set& devices,
-               const policy::group_ids& chosen, operation_kind kind, std::uint32_t again) {
-  log_operation(kind, pod);
-  const pod_status old = log.back().old_status;
-  if (old == pod_status::releasing) {
-    // KAI's nodes know a pod once: a claim on the node that it is leaving takes the place of what it holds there, which
-    // would be given to others while the pod still has it.
-    log.back().replaces =
-        compat() && live.pod_node[pod] == (*state().nodes)[node]->slot && !state().class_of(pod).is_shared();
-    if (log.back().replaces) {
-      charge_node(pod, node, old, live.pod_devices[pod], -1);
-    } else {
-      leaving.push_back({pod, live.pod_node[pod], live.pod_devices[pod]});
-      ++times_leaving.at(pod);
-    }
-  }
-  policy::place_change change{policy::place_event::placed, pod, node, old, status, log.back().old_node};
-  change.starts = kind == operation_kind::allocate;
-  change.replaces = log.back().replaces;
-  change.groups = &chosen;
-  change.devices = devices;
-  set_status(pod, status);
-  live.pod_node.write(pod) = (*state().nodes)[node]->slot;
-  live.pod_devices.write(pod) = devices;
-  tell_before(change, again);
-  charge_node(pod, node, status, devices, 1);
-  charge_queues(pod, 1);
-  charge_core_of(pod);
-  tell_after(change, again);
-  tell(pod, live.pod_node[pod], old);
-}
-
-void core::allocate(pod_row pod, node_row node, const device_set& devices, const policy::group_ids& chosen) {
-  put(pod, node, pod_status::allocated, devices, chosen, operation_kind::allocate);
-}
-
-void core::pipeline(pod_row pod, node_row node, const device_set& devices, const policy::group_ids& chosen) {
-  put(pod, node, pod_status::pipelined, devices, chosen, operation_kind::pipeline);
-}
-
-void core::evict(pod_row pod) {
-  log_operation(operation_kind::evict, pod);
-  release_in_place(pod, depth());
-}
-
-void core::evict_again(pod_row pod) {
-  operation op = log[eviction_of(pod)];
-  op.again = true;
-  log.push_back(op);
-  forget_chunk(pod);
-  charge_queues(pod, -1);
-  if (constraints.counts_gpus_of(pod))
-    charge_node_anew(pod, node_of(pod), pod_status::releasing, pod_status::releasing, live.pod_devices[pod]);
-  tell_after({policy::place_event::evicted_again, pod, node_of(pod), pod_status::releasing, pod_status::releasing},
-             op.saved);
-}
-
-/// Queues do not count claims of earlier sessions.
-bool core::is_charged(pod_row pod, pod_status status) const {
-  return status != pod_status::pipelined ||
-         static_cast<pod_status>(state().live.pod_state[pod]) != pod_status::pipelined;
-}
-
-void core::finish(pod_row pod) {
-  log_operation(operation_kind::finish, pod);
-  const pod_status old = log.back().old_status;
-  const policy::place_change change{policy::place_event::ended, pod, node_of(pod), old, pod_status::succeeded};
-  tell_before(change, log.back().saved);
-  charge_node(pod, node_of(pod), old, live.pod_devices[pod], -1);
-  tell_after(change, log.back().saved);
-  if (is_charged(pod, old)) charge_queues(pod, -1);
-  set_status(pod, pod_status::succeeded);
-  charge_core_of(pod);
-  tell(pod, live.pod_node[pod], old);
-}
-
-void core::release_in_place(pod_row pod, std::uint32_t mark) {
-  const node_row row = node_of(pod);
-  const auto old = static_cast<pod_status>(live.pod_state[pod]);
-  charge_node_anew(pod, row, old, pod_status::releasing, live.pod_devices[pod]);
-  set_status(pod, pod_status::releasing);
-  charge_queues(pod, -1);
-  tell_after({policy::place_event::evicted, pod, row, old, pod_status::releasing}, log[mark - 1].saved);
-  charge_core_of(pod);
-  mark_evicted(pod, mark);
-  tell(pod, live.pod_node[pod], old);
-}
-
-void core::restore_evicted(const operation& op) {
-  const node_row row = (*state().node_row_of_slot)[op.old_node];
-  const policy::place_change change{policy::place_event::restored, op.pod, row, pod_status::releasing, op.old_status};
-  tell_before(change, op.saved);
-  charge_node_anew(op.pod, row, pod_status::releasing, op.old_status, op.old_devices);
-  set_status(op.pod, op.old_status);
-  charge_queues(op.pod, 1);
-  tell_after(change, op.saved);
-  charge_core_of(op.pod);
-  mark_evicted(op.pod, 0);
-  tell(op.pod, op.old_node, pod_status::releasing);
-}
-
-bool core::keeps_budgets(group_row waiting) {
-  if (access.budgets->holds()) return true;
-  if (waiting != no_row) note_budget(waiting, access.budgets->overdraft());
-  rollback(0);
-  return false;
-}
-
-std::uint32_t core::eviction_of(pod_row pod) const {
-  const std::uint32_t mark = evicted_here.empty() ? 0 : evicted_here[pod];
-  return mark == 0 || mark > depth() || log[mark - 1].old_node != live.pod_node[pod] ? no_row : mark - 1;
-}
-
-void core::unevict(std::uint32_t eviction) {
-  restore_evicted(log[eviction]);
-  log[eviction].undone = true;
-  operation op;
-  op.kind = operation_kind::unevict;
-  op.pod = log[eviction].pod;
-  op.undoes = eviction;
-  log.push_back(op);
-}
-
-void core::undo_put(const operation& op, bool is_undo, bool restores) {
-  const node_row row = node_of(op.pod);
-  const std::uint32_t left = live.pod_node[op.pod];
-  const auto was = static_cast<pod_status>(live.pod_state[op.pod]);
-  policy::place_change change{policy::place_event::taken_back, op.pod, row, was, op.old_status, op.old_node};
-  change.starts = op.kind == operation_kind::allocate;
-  change.replaces = op.replaces;
-  change.is_undo = is_undo;
-  change.restores = restores;
-  tell_before(change, op.saved);
-  charge_node(op.pod, row, was, live.pod_devices[op.pod], -1);
-  charge_queues(op.pod, -1);
-  tell_after(change, op.saved);
-  set_status(op.pod, op.old_status);
-  live.pod_node.write(op.pod) = op.old_node;
-  live.pod_devices.write(op.pod) = op.old_devices;
-  if (op.replaces) {
-    charge_node(op.pod, row, op.old_status, op.old_devices, 1);
-  } else if (op.old_status == pod_status::releasing) {
-    const auto it =
-        std::find_if(leaving.rbegin(), leaving.rend(), [&](const leaving_pod& g) { return g.pod == op.pod; });
-    leaving.erase(std::next(it).base());
-    --times_leaving.at(op.pod);
-  }
-  charge_core_of(op.pod);
-  tell(op.pod, op.old_node == no_row ? left : op.old_node, was);
-}
-
-void core::revive(const operation& op) {
-  const node_row row = row_of_slot(op.old_node);
-  const policy::place_change change{policy::place_event::revived, op.pod, row, pod_status::succeeded, op.old_status};
-  set_status(op.pod, op.old_status);
-  tell_before(change, op.saved);
-  charge_node(op.pod, row, op.old_status, op.old_devices, 1);
-  tell_after(change, op.saved);
-  if (is_charged(op.pod, op.old_status)) charge_queues(op.pod, 1);
-  charge_core_of(op.pod);
-  tell(op.pod, op.old_node, pod_status::succeeded);
-}
-
-void core::undo(std::uint32_t position) {
-  const operation op = log[position];
-  if (op.undone) return;
-  ++statistics.back().rollbacks;
-  switch (op.kind) {
-    case operation_kind::allocate:
-    case operation_kind::pipeline:
-      undo_put(op, true);
-      break;
-    case operation_kind::evict:
-      if (op.again) {
-        charge_queues(op.pod, 1);
-        tell_after({policy::place_event::restored_again, op.pod, node_of(op.pod), pod_status::releasing,
-                    pod_status::releasing},
-                   op.saved);
-      } else {
-        restore_evicted(op);
-      }
-      break;
-    case operation_kind::finish:
-      revive(op);
-      break;
-    case operation_kind::unevict:
-      log[op.undoes].undone = false;
-      release_in_place(op.pod, op.undoes + 1);
-      break;
-    case operation_kind::divide:
-      undo_division();
-      break;
-    case operation_kind::withdraw:
-      put(op.pod, row_of_slot(op.old_node), pod_status::pipelined, op.old_devices, {}, operation_kind::pipeline,
-          op.saved);
-      log.pop_back();
-      break;
-  }
-}
-
-void core::withdraw(pod_row pod) {
-  log_operation(operation_kind::withdraw, pod);
-  const auto made = std::find_if(history_.rbegin(), history_.rend(), [&](const operation& op) {
-    return op.pod == pod && op.kind == operation_kind::pipeline;
-  });
-  undo_put(*made, false);
-}
-
-void core::commit_silently() {
-  ledger_.note(log);
-  close_statement();
-}
-
-void core::rollback(std::uint32_t to) {
-  for (std::uint32_t i = depth(); i > to; --i) undo(i - 1);
-  log.resize(to);
-  if (to == 0) constraints.end_statement(false);
-}
-
-void core::convert_to_pipelined(group_row group) {
-  std::vector<operation> kept;
-  std::vector<operation> mine;
-  for (const operation& op : log) {
-    const bool converts = op.kind == operation_kind::allocate && state().pods[op.pod].group == group;
-    (converts ? mine : kept).push_back(op);
-  }
-  log = std::move(kept);
-  for (std::uint32_t i = 0; i < depth(); ++i) {
-    if (log[i].kind == operation_kind::evict && !log[i].undone && !log[i].again) mark_evicted(log[i].pod, i + 1);
-  }
-  for (const operation& op : mine) {
-    const node_row row = node_of(op.pod);
-    const std::uint32_t again = constraints.save(op.pod);
-    device_set chosen = live.pod_devices[op.pod];
-    policy::group_ids same;
-    if (in_groups(op.pod)) same = *access.groups->groups_of(op.pod, row);
-    undo_put(op, false, !compat());  // KAI forgets here what it had known of claims
-    if (same.empty()) {
-      (void)model::choose_devices(
-          state(), live, state().class_of(op.pod), row, model::device_amount::free_or_releasing, !compat(), chosen,
-          choice.device_order(), nullptr,
-          constraints.devices_for(access, state().class_of(op.pod), row, policy::free_amount::idle_or_releasing));
-    }
-    put(op.pod, row, pod_status::pipelined, chosen, same, operation_kind::pipeline, again);
-  }
-}
-
-void core::commit() {
-  if (log.empty()) return;
-  ++commits;
-  ledger_.note(log);
-  boost::container::small_vector<pod_row, 64> moved;     // one decision each instead of an eviction and a claim
-  boost::container::small_vector<pod_row, 64> migrated;  // or a start
-  for (const operation& op : log) {
-    if (evicted_here.empty()) break;
-    if (op.kind == operation_kind::divide || !is_evicted_here(op.pod) || evicted_here[op.pod] == no_row) continue;
-    if (op.kind == operation_kind::pipeline) moved.push_back(op.pod);
-    if (op.kind == operation_kind::allocate) migrated.push_back(op.pod);
-  }
-  std::sort(moved.begin(), moved.end());
-  std::sort(migrated.begin(), migrated.end());
-  boost::container::small_vector<std::uint8_t, 64> announced(moved.size(), 0);
-  for (const operation& op : log) {
-    if (op.undone || op.kind == operation_kind::unevict || op.kind == operation_kind::withdraw) continue;
-    decision d;
-    d.action = action;
-    d.commit = commits;
-    if (op.kind == operation_kind::divide) {
-      describe_division(divisions[op.undoes], d);
-      decisions.push_back(std::move(d));
-      continue;
-    }
-    d.pod = op.pod;
-    d.group = state().pods[op.pod].group;
-    const bool migrates = std::binary_search(migrated.begin(), migrated.end(), op.pod);
-    if (op.kind == operation_kind::evict && migrates) {
-      mark_evicted(op.pod, 0);
-      continue;
-    }
-    if (op.kind == operation_kind::evict) {
-      took_back_ = took_back_ || (decides_net() && was_placed_here(op));
-      if (nominated_node(op.pod) != no_row) lost_places_.mark(op.pod, state().pod_slots);
-      if (op.again) evicted_twice.push_back(op.pod);
-      if (action == action_kind::stale_gang_eviction) {
-        mark_evicted(op.pod, !placed_here.empty() && placed_here[op.pod] ? no_row : 0);
-      } else {
-        mark_evicted(op.pod, 0);
-        note_placed(op.pod, false);
-        evicted_groups.mark(d.group, state().group_slots);
-      }
-      const auto at = static_cast<std::size_t>(std::lower_bound(moved.begin(), moved.end(), op.pod) - moved.begin());
-      if (at < moved.size() && moved[at] == op.pod && announced[at] == 0) {
-        announced[at] = 1;
-        continue;
-      }
-      describe_leave(op, d);
-    } else {
-      const bool moves = op.kind == operation_kind::pipeline && std::binary_search(moved.begin(), moved.end(), op.pod);
-      d.kind = migrates                              ? decision_kind::migrate
-               : op.kind == operation_kind::allocate ? decision_kind::bind
-               : moves                               ? decision_kind::move
-                                                     : decision_kind::pipeline;
-      if (!moves) note_placed(op.pod, true);
-      // It has another place again: what it lost is no decision of its own.
-      took_back_ = took_back_ || (decides_net() && lost_places_.has(op.pod));
-      describe_place(d);
-      if (op.kind == operation_kind::allocate) begin_binding(op.pod);
-    }
-    decisions.push_back(std::move(d));
-  }
-  close_statement();
-}
-
-/// The pod was put where it is by this session, which takes that back.
-bool core::was_placed_here(const operation& eviction) const {
-  return static_cast<pod_status>(state().live.pod_state[eviction.pod]) != eviction.old_status ||
-         state().live.pod_node[eviction.pod] != eviction.old_node;
-}
-
-void core::describe_leave(const operation& op, decision& d) const {
-  d.kind = decision_kind::evict;
-  d.node = (*state().node_row_of_slot)[op.old_node];
-  d.devices = op.old_devices;
-  constraints.describe_left(op.saved, d);
-}
-
-void core::describe_place(decision& d) const {
-  d.node = (*state().node_row_of_slot)[live.pod_node[d.pod]];
-  d.devices = live.pod_devices[d.pod];
-  constraints.describe(access, d.pod, d.node, d);
-  if (const auto cell = cell_places_.find(d.pod); cell != cell_places_.end()) d.device_grants.push_back(cell->second);
-}
-
-void core::begin_binding(pod_row pod) {
-  set_status(pod, pod_status::binding);
-  tell(pod, live.pod_node[pod], pod_status::allocated);
-}
-
-/// Ends a statement whose decisions have been told. Where decisions are net it is kept, so that it can be taken back.
-void core::close_statement() {
-  if (decides_net()) {
-    for (const operation& op : log) {
-      if (!op.undone && op.kind != operation_kind::unevict && op.kind != operation_kind::divide) history_.push_back(op);
-    }
-  }
-  log.clear();
-  constraints.end_statement(decides_net());
-}
-
-void core::abandon() {
-  abandoned = true;
-  ledger_.note(log);
-  for (const operation& op : log) {
-    if (op.undone || op.kind == operation_kind::unevict || op.kind == operation_kind::divide) continue;
-    note_placed(op.pod, true);
-    if (op.kind != operation_kind::evict) continue;
-    if (op.again) evicted_twice.push_back(op.pod);
-    mark_evicted(op.pod, no_row);  // of no statement
-  }
-  log.clear();
-  constraints.end_statement(false);
-}
-
-// ---- groups ------------------------------------------------------------------------------------------------------
-
-const group_order& core::order_of_groups() const {
-  const group_order* const made = order_->get();
-  return made != nullptr ? *made : order_->offer(std::make_unique<const group_order>(order_groups(state())));
 }
 
 void core::prepare_classes() {
@@ -740,60 +179,10 @@ void core::prepare_classes() {
   choice.prepare(*this, kinds);
 }
 
-bool core::is_leaving(pod_row pod, std::uint32_t node) const {
-  return is_leaving(pod) && std::any_of(leaving.begin(), leaving.end(),
-                                        [&](const leaving_pod& one) { return one.pod == pod && one.node == node; });
-}
-
 void core::renew_survey() {
   if (changes() == surveyed_at_) return;
   survey_ = std::make_shared<base::first_made<survey>>();
   surveyed_at_ = changes();
-}
-
-void core::note_start(group_row group) { started_groups.mark(group, state().group_slots); }
-
-std::int64_t core::last_start(group_row group) const {
-  const bool now_started = started_groups.has(group);
-  return now_started ? now : state().group_extras[group].last_start;
-}
-
-std::int64_t core::last_eviction(group_row group) const {
-  const bool now_evicted = evicted_groups.has(group);
-  return now_evicted ? now : state().group_extras[group].last_eviction;
-}
-
-bool core::evicted_enough(group_row group) const {
-  if (options.most_evictions == 0) return false;
-  return state().group_extras[group].evictions + (evicted_groups.has(group) ? 1 : 0) >= options.most_evictions;
-}
-
-bool core::waits_after_eviction(group_row group) const {
-  if (!options.evicted_groups_wait || compat()) return false;
-  const std::int64_t evicted = last_eviction(group);
-  return evicted != unset && newest_creation() <= evicted;
-}
-
-bool core::comes_last_after_eviction(group_row group) const {
-  constexpr std::int64_t two_minutes = 120'000'000'000;
-  if (!options.evicted_groups_wait || compat()) return false;
-  const std::int64_t evicted = last_eviction(group);
-  return evicted != unset && evicted > now - two_minutes;
-}
-
-/// Of the groups that are there.
-std::int64_t core::newest_creation() const {
-  std::int64_t newest = std::numeric_limits<std::int64_t>::min();
-  for (group_row g = 0; g < state().group_slots; ++g) {
-    if (state().groups[g].live) newest = std::max(newest, state().groups[g].created);
-  }
-  return newest;
-}
-
-std::span<const model::open_dependency> core::open_dependencies(group_row group) const {
-  if (dependencies_ == nullptr) return {};
-  const auto found = dependencies_->find(group);
-  return found == dependencies_->end() ? std::span<const model::open_dependency>() : found->second;
 }
 
 }  // namespace kaisched::work

@@ -16,7 +16,7 @@ std::vector<std::string> texts_of(const std::vector<model::mig_instance>& instan
 
 }  // namespace
 
-void core::describe_division(const division& what, decision& d) {
+void session_statement::describe_division(const division& what, decision& d) {
   d.kind = decision_kind::repartition;
   d.group = what.group;
   d.node = what.node;
@@ -31,59 +31,59 @@ void core::describe_division(const division& what, decision& d) {
 }
 
 /// Amounts are what a recount gives, but for these: what is made is coming free, what goes is not there any more.
-void core::charge_division(model::live_state& to, const division& what, std::int64_t sign) const {
-  const std::size_t at = static_cast<std::size_t>(what.node) * state().dims();
+void session_statement::charge_division(model::live_state& to, const division& what, std::int64_t sign) const {
+  const std::size_t at = static_cast<std::size_t>(what.node) * c_->state().dims();
   const auto add = [&](base::cow<std::vector<std::int64_t>>& amounts, const model::mig_instance& one,
                        std::int64_t amount) {
-    const dimension d = state().mig_dimension(one.profile);
+    const dimension d = c_->state().mig_dimension(one.profile);
     if (d != no_row) amounts.write()[at + d] += amount;
   };
   for (const model::mig_instance& one : what.made) add(to.releasing, one, sign);
   for (const model::mig_instance& one : what.idle) add(to.idle, one, -sign);
   for (const model::mig_instance& one : what.coming) add(to.releasing, one, -sign);
   if (!what.was_whole) return;
-  const device_row d = (*state().first_device)[what.node] + what.device;
-  to.device_free.write()[d] -= sign * (*state().device_units)[d];
-  model::add_gpus(state(), to, what.node, -sign * whole_device, 0);
+  const device_row d = (*c_->state().first_device)[what.node] + what.device;
+  to.device_free.write()[d] -= sign * (*c_->state().device_units)[d];
+  model::add_gpus(c_->state(), to, what.node, -sign * whole_device, 0);
 }
 
-void core::divide(division what) {
+void session_statement::divide(division what) {
   operation op;
   op.kind = operation_kind::divide;
   op.undoes = static_cast<std::uint32_t>(divisions.size());
   log.push_back(op);
-  what.before = extended_;
+  what.before = c_->extended_;
   // Nodes are charged only for what they can have at all.
-  auto more = std::make_shared<model::cluster_state>(state());
+  auto more = std::make_shared<model::cluster_state>(c_->state());
   const std::size_t at = static_cast<std::size_t>(what.node) * more->dims();
   for (const model::mig_instance& one : what.made) {
     const dimension d = more->mig_dimension(one.profile);
     if (d != no_row) ++more->capacity.write()[at + d];
   }
-  extended_ = std::move(more);
-  state_ = extended_.get();
-  access.state = state_;
-  charge_division(live, what, 1);
+  c_->extended_ = std::move(more);
+  c_->state_ = c_->extended_.get();
+  c_->access.state = c_->state_;
+  charge_division(c_->live, what, 1);
   ++frees;
-  ++access.changes;
-  choice.forget_classes(*this);
+  ++c_->access.changes;
+  c_->choice.forget_classes(*c_);
   note_node(what.node);
   divisions.push_back(std::move(what));
 }
 
-void core::undo_division() {
+void session_statement::undo_division() {
   const division what = std::move(divisions.back());
   divisions.pop_back();
-  charge_division(live, what, -1);
-  extended_ = what.before;
-  state_ = extended_ == nullptr ? &base.state() : extended_.get();
-  access.state = state_;
-  ++access.changes;
-  choice.forget_classes(*this);
+  charge_division(c_->live, what, -1);
+  c_->extended_ = what.before;
+  c_->state_ = c_->extended_ == nullptr ? &c_->base.state() : c_->extended_.get();
+  c_->access.state = c_->state_;
+  ++c_->access.changes;
+  c_->choice.forget_classes(*c_);
   note_node(what.node);
 }
 
-const division* core::division_of(node_row node, std::uint32_t device) const {
+const division* session_statement::division_of(node_row node, std::uint32_t device) const {
   const auto found = std::find_if(divisions.rbegin(), divisions.rend(),
                                   [&](const division& d) { return d.node == node && d.device == device; });
   return found == divisions.rend() ? nullptr : &*found;

@@ -27,10 +27,10 @@ bool less_filled(const core& c, const member_state& a, const member_state& b) {
 /// Pods of a pod set that were evicted by the open statement.
 std::int64_t count_evicted(const core& c, sub_group_row pod_set) {
   const model::sub_counts& n = c.counts(pod_set);
-  if (c.evicted_here.empty() || n.active_used == n.active_allocated) return 0;
+  if (c.statement.evicted_here.empty() || n.active_used == n.active_allocated) return 0;
   std::int64_t evicted = 0;
   for (pod_row p = c.state().subs[pod_set].first_pod; p != no_row; p = c.state().pods[p].next) {
-    evicted += c.is_evicted_here(p) ? 1 : 0;
+    evicted += c.statement.is_evicted_here(p) ? 1 : 0;
   }
   return evicted;
 }
@@ -105,7 +105,7 @@ class collector {
     if (!units || units->lacks_gang) return;
     const std::int64_t target = units->is_broken ? units->begun : units->begun + 1;
     const std::size_t before = chunk_.size();
-    const bool is_part = c_.partial.group == c_.state().subs[set].group;
+    const bool is_part = c_.chunks.partial.group == c_.state().subs[set].group;
     for (sub_group_row role = c_.state().subs[set].first_child; role != no_row;
          role = c_.state().subs[role].next_sibling) {
       if (!comes_in_units(c_, role)) continue;
@@ -120,10 +120,11 @@ class collector {
 
   [[nodiscard]] bool may_start(pod_row p) const {
     const auto status = static_cast<pod_status>(c_.live.pod_state[p]);
-    const bool waits = status == pod_status::pending || (which_ == startable::pending_or_evicted &&
-                                                         status == pod_status::releasing && c_.is_evicted_here(p));
-    if (c_.passed_over.has(p)) return false;
-    return waits && (c_.partial.group == no_row || c_.partial.may_start(c_.state().pods[p].group, p));
+    const bool waits =
+        status == pod_status::pending ||
+        (which_ == startable::pending_or_evicted && status == pod_status::releasing && c_.statement.is_evicted_here(p));
+    if (c_.groups.passed_over.has(p)) return false;
+    return waits && (c_.chunks.partial.group == no_row || c_.chunks.partial.may_start(c_.state().pods[p].group, p));
   }
 
   /// As in KAI: the first `needed` members, of which those already satisfied are skipped.
@@ -246,7 +247,7 @@ void next_chunk(const core& c, group_row group, startable which, pod_list& chunk
 
 std::optional<equal_chunk> equal_chunk_of(const core& c, group_row group) {
   const model::group_core& g = c.state().groups[group];
-  if (group == c.partial.group || !has_one_pod_set(c, group)) return std::nullopt;
+  if (group == c.chunks.partial.group || !has_one_pod_set(c, group)) return std::nullopt;
   const sub_group_row pod_set = g.first_sub + 1;
   const model::sub_info& info = c.state().subs[pod_set];
   const model::sub_counts& n = c.counts(pod_set);
@@ -263,13 +264,13 @@ model::quota_vector times(const model::quota_vector& one, std::int64_t count) {
 
 model::quota_vector request_of(const core& c, std::span<const pod_row> chunk) {
   model::quota_vector sum{};
-  for (const pod_row p : chunk) add(sum, c.asked(c.state().class_of(p)));
+  for (const pod_row p : chunk) add(sum, c.queues.asked(c.state().class_of(p)));
   return sum;
 }
 
 model::quota_vector least_request_of(const core& c, std::span<const pod_row> chunk) {
   model::quota_vector sum{};
-  for (const pod_row p : chunk) add(sum, c.asked_at_least(c.state().class_of(p)));
+  for (const pod_row p : chunk) add(sum, c.queues.asked_at_least(c.state().class_of(p)));
   return sum;
 }
 

@@ -23,17 +23,17 @@ bool leaves(decision_kind kind) {
 /// What the commits of a session come to. Made from the decisions; `apply` undoes the commits and does this instead.
 class net_outcome {
  public:
-  explicit net_outcome(core& c) : c_(c), made_(std::move(c.decisions)) {
-    c_.decisions.clear();
+  explicit net_outcome(core& c) : c_(c), made_(std::move(c.results.decisions)) {
+    c_.results.decisions.clear();
     for (std::size_t i = 0; i < made_.size(); ++i) note(i);
     find_held();
   }
 
   void apply() {
-    c_.undo_history();
+    c_.statement.undo_history();
     bind_again();
     evict_again();
-    for (const held_place& one : held_) c_.pipeline(one.pod, one.node, one.devices);
+    for (const held_place& one : held_) c_.statement.pipeline(one.pod, one.node, one.devices);
     place_chunks();
     tell();
     count_withdrawn_starts();
@@ -79,7 +79,7 @@ class net_outcome {
 
   /// Places that pods hold without a decision: they have held them since earlier sessions.
   void find_held() {
-    for (const operation& op : c_.history_) {
+    for (const operation& op : c_.statement.history_) {
       const bool held = static_cast<pod_status>(c_.live.pod_state[op.pod]) == pod_status::pipelined;
       if (op.kind != operation_kind::pipeline || !held || fates_.contains(op.pod)) continue;
       held_.push_back({op.pod, (*c_.state().node_row_of_slot)[c_.live.pod_node[op.pod]], c_.live.pod_devices[op.pod]});
@@ -90,7 +90,7 @@ class net_outcome {
     for (std::size_t i = 0; i < made_.size(); ++i) {
       if (made_[i].kind != decision_kind::bind || fates_.at(made_[i].pod).placed != i) continue;
       const fate& of = fates_.at(made_[i].pod);
-      c_.allocate(made_[i].pod, of.node, of.devices);
+      c_.statement.allocate(made_[i].pod, of.node, of.devices);
     }
   }
 
@@ -98,9 +98,9 @@ class net_outcome {
     for (std::size_t i = 0; i < made_.size(); ++i) {
       if (made_[i].pod == no_row || fates_.at(made_[i].pod).left != i) continue;
       const fate& of = fates_.at(made_[i].pod);
-      c_.evict(made_[i].pod);
+      c_.statement.evict(made_[i].pod);
       if (of.placed != none && made_[of.placed].kind == decision_kind::migrate)
-        c_.allocate(made_[i].pod, of.node, of.devices);
+        c_.statement.allocate(made_[i].pod, of.node, of.devices);
     }
   }
 
@@ -118,7 +118,7 @@ class net_outcome {
     }
     for (const std::vector<pod_row>& chunk : waiting) {
       if (start(chunk, [this](pod_row p, const fate& of) { return !is_beside(p, of); })) continue;
-      for (const pod_row p : chunk) c_.pipeline(p, fates_.at(p).node, fates_.at(p).devices);
+      for (const pod_row p : chunk) c_.statement.pipeline(p, fates_.at(p).node, fates_.at(p).devices);
     }
   }
 
@@ -138,14 +138,14 @@ class net_outcome {
   /// All pods, or none if one has no room now or stands where it may not.
   template <class MayStand>
   bool start(const std::vector<pod_row>& chunk, const MayStand& may_stand) {
-    const std::uint32_t before = c_.depth();
+    const std::uint32_t before = c_.statement.depth();
     const group_row group = c_.state().pods[chunk.front()].group;
     const bool starts = std::all_of(chunk.begin(), chunk.end(), [&](pod_row p) {
       const fate& of = fates_.at(p);
-      return c_.start_in_place(p, of.node, of.devices) && may_stand(p, of);
+      return c_.statement.start_in_place(p, of.node, of.devices) && may_stand(p, of);
     });
     if (starts && !must_wait_as_a_whole(c_, group)) return true;
-    c_.rollback(before);
+    c_.statement.rollback(before);
     return false;
   }
 
@@ -163,8 +163,8 @@ class net_outcome {
 
   void tell() {
     std::map<pod_row, std::size_t> leaving;  // positions in the statement
-    for (std::size_t i = 0; i < c_.log.size(); ++i) {
-      if (c_.log[i].kind == operation_kind::evict) leaving[c_.log[i].pod] = i;
+    for (std::size_t i = 0; i < c_.statement.log.size(); ++i) {
+      if (c_.statement.log[i].kind == operation_kind::evict) leaving[c_.statement.log[i].pod] = i;
     }
     for (std::size_t i = 0; i < made_.size(); ++i) {
       decision d = made_[i];
@@ -179,11 +179,11 @@ class net_outcome {
                          : (starts ? decision_kind::bind : decision_kind::pipeline);
           d.claim_devices.clear();
           d.device_grants.clear();
-          c_.describe_place(d);
+          c_.statement.describe_place(d);
         } else if (of.left == i && of.placed == none) {
           d.claim_devices.clear();
           d.device_grants.clear();
-          c_.describe_leave(c_.log[leaving.at(d.pod)], d);
+          c_.statement.describe_leave(c_.statement.log[leaving.at(d.pod)], d);
         } else if (of.lost == i && of.placed == none) {
           d.kind = decision_kind::evict;
           d.node = nominated;
@@ -194,7 +194,7 @@ class net_outcome {
           continue;
         }
       }
-      c_.decisions.push_back(std::move(d));
+      c_.results.decisions.push_back(std::move(d));
     }
   }
 
@@ -207,14 +207,14 @@ class net_outcome {
       }
       return pods;
     };
-    const std::set<pod_row> kept = starts(c_.decisions);
-    for (const pod_row p : starts(made_)) c_.withdrawn_starts += kept.contains(p) ? 0U : 1U;
+    const std::set<pod_row> kept = starts(c_.results.decisions);
+    for (const pod_row p : starts(made_)) c_.results.withdrawn_starts += kept.contains(p) ? 0U : 1U;
   }
 
   /// An eviction whose commit places no pod any more moves to the commit that took the place.
   void join_commits() {
     std::map<std::uint32_t, bool> places;  // by commit
-    for (const decision& d : c_.decisions)
+    for (const decision& d : c_.results.decisions)
       places[d.commit] = places[d.commit] || (d.kind != decision_kind::evict && d.kind != decision_kind::move);
     std::map<std::uint32_t, std::uint32_t> joins;
     const auto places_some = [&](std::uint32_t commit) {
@@ -231,10 +231,10 @@ class net_outcome {
       if (taker != commit) joins[commit] = taker;
     }
     if (joins.empty()) return;
-    for (decision& d : c_.decisions) {
+    for (decision& d : c_.results.decisions) {
       if (const auto to = joins.find(d.commit); to != joins.end()) d.commit = to->second;
     }
-    std::stable_sort(c_.decisions.begin(), c_.decisions.end(),
+    std::stable_sort(c_.results.decisions.begin(), c_.results.decisions.end(),
                      [](const decision& a, const decision& b) { return a.commit < b.commit; });
   }
 
@@ -269,22 +269,20 @@ class net_outcome {
     for (const auto& [pod, of] : fates_) {
       const group_row group = c_.state().pods[pod].group;
       if (group == no_row) continue;
-      c_.started_groups.unmark(group);
-      c_.evicted_groups.unmark(group);
+      c_.groups.forget_start_and_eviction(group);
     }
-    for (const decision& d : c_.decisions) {
+    for (const decision& d : c_.results.decisions) {
       if (d.pod == no_row || d.group == no_row) continue;
       const bool evicts = d.kind == decision_kind::evict || d.kind == decision_kind::move;
-      if (evicts && d.action != action_kind::stale_gang_eviction)
-        c_.evicted_groups.mark(d.group, c_.state().group_slots);
+      if (evicts && d.action != action_kind::stale_gang_eviction) c_.groups.note_eviction(d.group);
       if (d.kind == decision_kind::bind && !had_started(d.group) && !must_wait_as_a_whole(c_, d.group))
-        c_.note_start(d.group);
+        c_.groups.note_start(d.group);
     }
-    for (const operation& op : c_.log) {
-      if (op.kind == operation_kind::evict) c_.mark_evicted(op.pod, 0);
-      if (op.kind == operation_kind::allocate) c_.begin_binding(op.pod);
+    for (const operation& op : c_.statement.log) {
+      if (op.kind == operation_kind::evict) c_.statement.mark_evicted(op.pod, 0);
+      if (op.kind == operation_kind::allocate) c_.statement.begin_binding(op.pod);
     }
-    c_.close_statement();
+    c_.statement.close();
   }
 
   /// Some pod of the group held something when the session began.
@@ -302,32 +300,32 @@ class net_outcome {
   std::vector<held_place> held_;
 };
 
-void core::undo_history() {
+void session_statement::undo_history() {
   log = std::move(history_);
   history_.clear();
-  constraints.reopen_statements();
-  const action_statistics counted = statistics.back();  // what was tried is counted once
+  c_->constraints.reopen_statements();
+  const action_statistics counted = c_->results.statistics.back();  // what was tried is counted once
   rollback(0);
-  statistics.back() = counted;
+  c_->results.statistics.back() = counted;
 }
 
-bool core::start_in_place(pod_row pod, node_row node, const device_set& devices) {
-  if (static_cast<pod_status>(live.pod_state[pod]) != pod_status::pending) return false;
-  if (!constraints.others_allow(access, pod, node)) return false;
-  const std::optional<place> found = place_on(*this, pod, node, policy::free_amount::idle);
+bool session_statement::start_in_place(pod_row pod, node_row node, const device_set& devices) {
+  if (static_cast<pod_status>(c_->live.pod_state[pod]) != pod_status::pending) return false;
+  if (!c_->constraints.others_allow(c_->access, pod, node)) return false;
+  const std::optional<place> found = place_on(*c_, pod, node, policy::free_amount::idle);
   if (!found || found->must_wait) return false;
-  const bool same = devices.mask != 0 && model::can_take(state(), live, state().class_of(pod), node, devices,
-                                                         model::device_amount::free_now);
+  const bool same = devices.mask != 0 && model::can_take(c_->state(), c_->live, c_->state().class_of(pod), node,
+                                                         devices, model::device_amount::free_now);
   allocate(pod, node, same ? devices : found->devices, found->groups);
   return true;
 }
 
-void core::settle_decisions() {
+void session_statement::settle_decisions() {
   if (!took_back_) return;
   took_back_ = false;
-  access.was_netted = true;
-  net_outcome(*this).apply();
-  if (ledger_.is_open()) ledger_.open_again(*this);
+  c_->access.was_netted = true;
+  net_outcome(*c_).apply();
+  if (c_->ledger_.is_open()) c_->ledger_.open_again(*c_);
 }
 
 }  // namespace kaisched::work

@@ -299,7 +299,7 @@ std::optional<std::size_t> node_choice::places_for(core& c, class_row kind, std:
       ask.whole_devices > 0 && !ask.is_shared() && ask.memory_devices == 0 && ask.claimed_devices == 0;
   // What KAI adds up in floating point an attempt changes, also where it is undone.
   if (!fast_ || !whole_only || c.constraints.has(policy::trait_not_by_amount) || c.adds_parts_up() ||
-      needs_scan(c, ask) || c.access.groups->is_open() || c.queues_depend_on_node(ask) ||
+      needs_scan(c, ask) || c.access.groups->is_open() || c.queues.depend_on_node(ask) ||
       !policy::ignores_other_pods(c.access, ask)) {
     return std::nullopt;
   }
@@ -381,7 +381,7 @@ result<place> node_choice::best(core& c, pod_row pod, bool only_claims, const no
   const bool remembers = (fast_ || by_class_) && !scores && among_ == nullptr &&
                          !c.constraints.tells_apart(c.access, pod) && policy::ignores_other_pods(c.access, ask) &&
                          c.state().pod_extras[pod].nominated == no_row;
-  if (remembers && known.failed_at == c.frees + 1) return place{};
+  if (remembers && known.failed_at == c.statement.frees + 1) return place{};
   const bool by_index =
       fast_ && !scores && !needs_scan(c, ask) &&
       (ask.wants_gpu() ? spread_gpu_.lexicographic && spread_gpu_.broken_nodes == 0
@@ -395,7 +395,7 @@ result<place> node_choice::best(core& c, pod_row pod, bool only_claims, const no
   // A place to wait for may be refused where a start is not.
   if (remembers && closed_.empty() && !(only_claims && c.constraints.has(policy::trait_waiting_may_need_more)) &&
       found && found->row == no_row && c.refusal.what == constraint::none)
-    known.failed_at = c.frees + 1;
+    known.failed_at = c.statement.frees + 1;
   return found;
 }
 
@@ -456,15 +456,15 @@ bool node_choice::queues_refuse(core& c, pod_row pod, node_row row) {
   for (const auto& [known, refuses] : refused_) {
     if (known == memory) return refuses;
   }
-  const model::quota_vector asked = c.asked_on(c.state().class_of(pod), row);
-  const bool refuses = c.queues_refuse(c.state().pods[pod].group, asked, std::span(&pod, 1), c.refusal);
+  const model::quota_vector asked = c.queues.asked_on(c.state().class_of(pod), row);
+  const bool refuses = c.queues.refuse(c.state().pods[pod].group, asked, std::span(&pod, 1), c.refusal);
   refused_.emplace_back(memory, refuses);
   return refuses;
 }
 
 bool node_choice::try_node(core& c, pod_row pod, node_row row, free_amount which, place& found) {
   const model::pod_class& ask = c.state().class_of(pod);
-  ++c.statistics.back().candidates;
+  ++c.results.statistics.back().candidates;
   // As in KAI a node must also hold with claims counted before the question whether the pod can start now.
   const auto amounts_fit = [&](free_amount amount) {
     return policy::amounts_fit(c.access, ask, row, amount, policy::gpus_paid(c.access, pod, row, amount));
@@ -474,7 +474,7 @@ bool node_choice::try_node(core& c, pod_row pod, node_row row, free_amount which
   if (good && which == free_amount::idle) {
     good = amounts_fit(free_amount::idle) && c.constraints.resources_allow(c.access, pod, row, which);
   }
-  good = good && !(c.queues_depend_on_node(ask) && queues_refuse(c, pod, row));
+  good = good && !(c.queues.depend_on_node(ask) && queues_refuse(c, pod, row));
   if (good && choose_devices(c, pod, row, which, found) && fits_with_devices(c, pod, found)) {
     // A place to wait for may be refused where a start is not: any of the devices may be those that come free.
     const bool may_start =
@@ -484,7 +484,7 @@ bool node_choice::try_node(core& c, pod_row pod, node_row row, free_amount which
       return true;
   }
   if (good) found = {};
-  ++c.statistics.back().filtered;
+  ++c.results.statistics.back().filtered;
   return false;
 }
 
@@ -514,8 +514,8 @@ place node_choice::scan_index(core& c, pod_row pod, const filter& by) {
     if (by.sharing != nullptr && !by.shared && by.sharing->key[row] != absent) continue;
     if (by.which == free_amount::idle && !in_groups && ask.requests(d) != 0 &&
         (*c.live.idle)[static_cast<std::size_t>(row) * s.dims() + d] < ask.requests(d)) {
-      ++c.statistics.back().candidates;
-      ++c.statistics.back().filtered;
+      ++c.results.statistics.back().candidates;
+      ++c.results.statistics.back().filtered;
       continue;
     }
     if (passes(c, row, by) && try_node(c, pod, row, by.which, found)) break;

@@ -43,8 +43,8 @@ snapshot small_cluster() {
 struct running {
   explicit running(std::string_view level) : core(small_cluster(), setup_with(level), 0) {
     must(core.open());
-    core.action = action_kind::allocate;
-    core.keeps_bounds = true;
+    core.run.action = action_kind::allocate;
+    core.run.keeps_bounds = true;
   }
 
   [[nodiscard]] pod_row pod(std::string_view name) const { return test::pod_by_name(core.base, name); }
@@ -55,11 +55,11 @@ struct running {
   [[nodiscard]] queue_row queue() const { return core.state().groups[core.state().pods[pod("solo-0")].group].queue; }
   /// On these devices, whoever has them.
   void start(std::string_view name, std::string_view on, std::uint64_t devices) {
-    core.allocate(pod(name), node(on), {devices, whole_device});
+    core.statement.allocate(pod(name), node(on), {devices, whole_device});
   }
   /// What is said after the commit; empty: nothing is wrong.
   std::string commit() {
-    core.commit();
+    core.statement.commit();
     const result<void> sound = core.verify();
     if (!sound) CHECK(sound.failure().code == status::internal);
     return sound ? std::string() : sound.failure().message;
@@ -150,23 +150,23 @@ TEST_CASE("sound statements pass, one after the other, with what was undone in b
     r.start("solo-0", "n1", 1);
     CHECK(r.commit().empty());
     r.start("gang-0", "n1", 2);
-    r.core.rollback(0);
+    r.core.statement.rollback(0);
     r.start("gang-0", "n1", 2);
     r.start("gang-1", "n2", 1);
     CHECK(r.commit().empty());
-    r.core.evict(r.pod("solo-0"));
-    r.core.pipeline(r.pod("solo-0"), r.node("n2"), {});
+    r.core.statement.evict(r.pod("solo-0"));
+    r.core.statement.pipeline(r.pod("solo-0"), r.node("n2"), {});
     CHECK(r.commit().empty());
     work::core fork = r.core;
-    fork.evict(r.pod("gang-0"));
-    fork.evict(r.pod("gang-1"));
-    fork.commit();
+    fork.statement.evict(r.pod("gang-0"));
+    fork.statement.evict(r.pod("gang-1"));
+    fork.statement.commit();
     must(fork.verify());
     ++fork.live.queue_allocated.write()[r.queue()][dim_gpu];
-    fork.pipeline(r.pod("large-0"), r.node("n1"), {});
-    fork.commit();
+    fork.statement.pipeline(r.pod("large-0"), r.node("n1"), {});
+    fork.statement.commit();
     CHECK_FALSE(fork.verify().ok());
-    r.core.evict(r.pod("solo-0"));
+    r.core.statement.evict(r.pod("solo-0"));
     CHECK(r.commit().empty());
   }
 }

@@ -204,7 +204,7 @@ std::shared_ptr<const work::policy_setup> kai_setup() {
 struct one_search {
   explicit one_search(const world& w) : core(taken(w), kai_setup(), 0), chains(core) {
     got(core.open());
-    core.keep_chunks();
+    core.chunks.keep_chunks();
     for (std::size_t g = 0; g < w.groups.size(); ++g) {
       if (draw(0, 4) == 0) firm.insert(static_cast<group_row>(g));
       if (draw(0, 3) == 0) precious.insert(static_cast<group_row>(g));
@@ -240,7 +240,7 @@ struct one_search {
 group_row first_waiting(const work::core& c) {
   for (const group_row g : *c.state().pending_groups) {
     if (work::is_ready(c, c.state().groups[g].first_sub) && work::count_pods(c, g, &model::sub_counts::pending) > 0 &&
-        c.is_schedulable_queue(c.state().groups[g].queue)) {
+        c.queues.is_schedulable_queue(c.state().groups[g].queue)) {
       return g;
     }
   }
@@ -319,9 +319,9 @@ TEST_CASE("nothing can be left out or exchanged, small clusters get the cheapest
 
     // All sets, one by one.
     const bool small = w.nodes.size() <= 6 && units <= 10;
-    const work::pod_list chunk = c.chunk_of(waiting, true);
+    const work::pod_list chunk = c.chunks.chunk_of(waiting, true);
     if (chunk.empty()) return;
-    c.take_part(waiting, chunk);
+    c.chunks.take_part(waiting, chunk);
     actions::victim_trial trial(c, waiting, s.rules, nullptr);
     bool any = false;
     std::optional<lost_pods> cheapest;
@@ -331,9 +331,9 @@ TEST_CASE("nothing can be left out or exchanged, small clusters get the cheapest
       any = true;
       lost_pods lost = lost_of(w, c, set);
       if (!cheapest || lost.costs_less_than(*cheapest)) cheapest = std::move(lost);
-      c.rollback(0);
+      c.statement.rollback(0);
     });
-    c.drop_part();
+    c.chunks.drop_part();
 
     actions::victim_search search(c);
     const actions::search_outcome outcome = got(search.find(waiting, s.rules));
@@ -342,12 +342,12 @@ TEST_CASE("nothing can be left out or exchanged, small clusters get the cheapest
     RC_ASSERT(!any || outcome == actions::search_outcome::solved);
     if (small) RC_ASSERT(any == (outcome == actions::search_outcome::solved));
     if (outcome != actions::search_outcome::solved) {
-      RC_ASSERT(c.log.empty());
+      RC_ASSERT(c.statement.log.empty());
       return;
     }
     // What was evicted for it, also where it has its place again.
     std::set<pod_row> evicted;
-    for (const work::operation& op : c.log) {
+    for (const work::operation& op : c.statement.log) {
       if (op.kind == work::operation_kind::evict) evicted.insert(op.pod);
     }
     std::vector<actions::victim_unit> found;
@@ -359,15 +359,15 @@ TEST_CASE("nothing can be left out or exchanged, small clusters get the cheapest
     for (const pod_row p : chunk) RC_ASSERT(work::is_active(c, p));  // nobody leaves for nothing
     const lost_pods lost = lost_of(w, c, found);
     if (small) RC_ASSERT(!cheapest->costs_less_than(lost));
-    c.rollback(0);
-    c.take_part(waiting, chunk);
+    c.statement.rollback(0);
+    c.chunks.take_part(waiting, chunk);
     for (std::size_t i = 0; i < found.size(); ++i) {
       if (i + 1 < found.size() && found[i + 1].group == found[i].group) continue;  // not the end of its chain
       std::vector<actions::victim_unit> rest = found;
       rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
       if (!got(trial.run(rest))) continue;
       RC_ASSERT(lost.costs_less_than(lost_of(w, c, rest)));
-      c.rollback(0);
+      c.statement.rollback(0);
       for (const auto& chain : chains) {  // others of its kind instead of it
         std::vector<actions::victim_unit> other = rest;
         for (const actions::victim_unit& unit : chain) {
@@ -376,7 +376,7 @@ TEST_CASE("nothing can be left out or exchanged, small clusters get the cheapest
           other.push_back(unit);
           if (!got(trial.run(other))) continue;
           RC_ASSERT(!lost_of(w, c, other).costs_less_than(lost));
-          c.rollback(0);
+          c.statement.rollback(0);
         }
       }
     }

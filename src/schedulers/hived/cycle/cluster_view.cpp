@@ -134,7 +134,7 @@ class builder {
                                                              std::map<queue_row, std::uint32_t>& cluster_of) const {
     std::vector<queue_row> leaves;
     for (queue_row q = 0; q < s_.queues->size(); ++q) {
-      if (c_.is_schedulable_queue(q)) leaves.push_back(q);
+      if (c_.queues.is_schedulable_queue(q)) leaves.push_back(q);
     }
     std::ranges::sort(leaves, {}, [&](queue_row q) { return std::string_view((*s_.queues)[q].name); });
     std::vector<cell_owner> owners;
@@ -234,7 +234,7 @@ class builder {
   void hold(cluster_view& world) const {
     std::vector<std::pair<group_row, std::vector<virtual_clusters::held_pod>>> told;
     std::vector<std::pair<group_row, std::vector<virtual_clusters::held_pod>>> others;
-    for (const group_row g : c_.groups_in_order()) {
+    for (const group_row g : c_.groups.in_order()) {
       if (work::count_pods(c_, g, &model::sub_counts::holding) == 0) continue;
       bool all_told = true;
       auto held = held_by(world.clusters, g, all_told);
@@ -273,7 +273,7 @@ group_facts facts_of(const work::core& c, const cluster_view& world, group_row g
   const model::group_core& of = c.state().groups[group];
   const auto cluster = world.cluster_of.find(of.queue);
   return {cluster == world.cluster_of.end() ? nothing : cluster->second, of.priority,
-          !of.preemptible || c.evicted_enough(group)};
+          !of.preemptible || c.groups.evicted_enough(group)};
 }
 
 result<cluster_view> view_of(const work::core& c) { return builder(c).make(); }

@@ -27,7 +27,7 @@ class decider {
   result<void> run() {
     for (const group_row group : actions::groups_to_start(c_)) {
       for (bool more = true; more;) {
-        if (auto on = c_.go_on(); !on) return on;
+        if (auto on = c_.run.go_on(); !on) return on;
         const result<bool> placed = try_group(group);
         if (!placed) return placed.failure();
         more = *placed && work::count_pods(c_, group, &model::sub_counts::pending) > 0;  // elastic pods, one by one
@@ -40,12 +40,12 @@ class decider {
   using nodes = std::vector<std::uint8_t>;
 
   result<bool> try_group(group_row group) {
-    const work::pod_list chunk = c_.chunk_of(group, false);
+    const work::pod_list chunk = c_.chunks.chunk_of(group, false);
     std::vector<pod_row> own;  // pods that need GPUs for themselves
     std::vector<pod_row> others;
     for (const pod_row pod : chunk) (gpus_of(c_.state().class_of(pod)) > 0 ? own : others).push_back(pod);
     const bool had_started = work::count_pods(c_, group, &model::sub_counts::holding) > 0;
-    ++c_.statistics.back().groups_tried;
+    ++c_.results.statistics.back().groups_tried;
     if (own.empty()) return try_outside(group, had_started);
     nodes open = open_nodes(own);
     for (int refusals = 0; refusals < most_refusals; ++refusals) {
@@ -53,7 +53,7 @@ class decider {
       why.group = group;
       const std::optional<placement> found = find_place(group, own, open, why);
       if (!found) {
-        c_.failures.push_back(why);
+        c_.results.failures.push_back(why);
         return false;
       }
       const node_row refused = perform(group, own, others, *found);
@@ -65,7 +65,7 @@ class decider {
     work::failure why;
     why.group = group;
     why.pod = own.front();
-    c_.failures.push_back(why);
+    c_.results.failures.push_back(why);
     return false;
   }
 
@@ -75,11 +75,11 @@ class decider {
     result<bool> placed = actions::place_group(c_, group, {}, why);
     if (!placed) return placed;
     if (!*placed) {
-      c_.failures.push_back(why);
+      c_.results.failures.push_back(why);
       return false;
     }
     const bool waits = work::must_wait_as_a_whole(c_, group);
-    if (waits) c_.convert_to_pipelined(group);
+    if (waits) c_.statement.convert_to_pipelined(group);
     result<bool> starts = waits ? result<bool>(true) : actions::permit_start(c_, group);
     if (!starts || !*starts) return starts;
     if (auto done = actions::commit_group(c_, group, waits, had_started); !done) return done.failure();
@@ -147,7 +147,7 @@ class decider {
       const cell_shortage shortage = world_.clusters.shortage_of(asked);
       why.what = constraint::cell;
       why.queue = c_.state().groups[group].queue;
-      c_.note_missing_cell(group, shortage.level);
+      c_.results.note_missing_cell(group, shortage.level);
       why.need = shortage.need;
       why.have = shortage.have;
     } else {
@@ -174,29 +174,29 @@ class decider {
                    const placement& at) {
     const bool waits = world_.clusters.must_wait(at);
     for (const std::uint32_t victim : world_.clusters.victims(at)) evict_all(victim);
-    if (!c_.keeps_budgets(group)) return c_.state().node_count();
+    if (!c_.statement.keeps_budgets(group)) return c_.state().node_count();
     const chain& of = world_.clusters.chains()[at.chain];
     for (std::size_t i = 0; i < own.size(); ++i) {
       const node_row node = of.gpus[at.pods[i].gpus.front()].node;
       std::uint64_t mask = 0;
       for (const std::uint32_t gpu : at.pods[i].gpus) mask |= std::uint64_t{1} << of.gpus[gpu].device;
       if (put(own[i], node, mask, waits)) continue;
-      c_.rollback(0);
+      c_.statement.rollback(0);
       return node;
     }
     for (const pod_row pod : others) {
       const result<work::place> found = c_.choice.best(c_, pod, false);
       if (!found || found->row == no_row) {
-        c_.rollback(0);
+        c_.statement.rollback(0);
         return c_.state().node_count();
       }
       if (waits || found->must_wait) {
-        c_.pipeline(pod, found->row, found->devices, found->groups);
+        c_.statement.pipeline(pod, found->row, found->devices, found->groups);
       } else {
-        c_.allocate(pod, found->row, found->devices, found->groups);
+        c_.statement.allocate(pod, found->row, found->devices, found->groups);
       }
     }
-    if (work::must_wait_as_a_whole(c_, group)) c_.convert_to_pipelined(group);
+    if (work::must_wait_as_a_whole(c_, group)) c_.statement.convert_to_pipelined(group);
     return no_row;
   }
 
@@ -212,9 +212,9 @@ class decider {
     if (!work::fits_with_devices(c_, pod, {node, waits, devices, {}}))
       return false;  // these may draw more than those found
     if (waits) {
-      c_.pipeline(pod, node, devices);
+      c_.statement.pipeline(pod, node, devices);
     } else {
-      c_.allocate(pod, node, devices);
+      c_.statement.allocate(pod, node, devices);
     }
     return true;
   }
@@ -223,18 +223,18 @@ class decider {
     const model::group_core& of = c_.state().groups[group];
     for (sub_group_row sub = of.first_sub; sub < of.first_sub + of.sub_count; ++sub) {
       for (pod_row p = c_.state().subs[sub].first_pod; p != no_row; p = c_.state().pods[p].next) {
-        if (work::is_active(c_, p)) c_.evict(p);
+        if (work::is_active(c_, p)) c_.statement.evict(p);
       }
     }
   }
 
   result<bool> finish(group_row group, std::span<const pod_row> own, const placement& at, bool had_started) {
     const bool waits = std::ranges::none_of(
-        c_.log, [](const work::operation& one) { return one.kind == work::operation_kind::allocate; });
+        c_.statement.log, [](const work::operation& one) { return one.kind == work::operation_kind::allocate; });
     const group_facts facts = facts_of(c_, world_, group);
     for (std::size_t i = 0; i < own.size(); ++i) {
       if (const auto place = world_.clusters.told(at, i, facts.cluster))
-        c_.note_cell_place(own[i], model::text_of(*place));
+        c_.results.note_cell_place(own[i], model::text_of(*place));
     }
     if (!waits) {
       result<bool> starts = actions::permit_start(c_, group);

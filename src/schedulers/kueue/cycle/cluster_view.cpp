@@ -264,7 +264,7 @@ class workload_reader {
   /// What a pod asks of quotas.
   const model::quota_vector& ask_of(class_row kind) {
     if (!asks_[kind]) {
-      asks_[kind] = c_.asked(*s_.classes[kind]);
+      asks_[kind] = c_.queues.asked(*s_.classes[kind]);
       for (std::uint32_t r = 0; r < resource_count; ++r) {
         if (!covered_[r]) (*asks_[kind])[r] = 0;
       }
@@ -276,12 +276,12 @@ class workload_reader {
     const model::group_core& from = s_.groups[g];
     running_workload& made = into_.state.running.emplace_back();
     into_.running.push_back(g);
-    into_.state.hidden.push_back(!from.preemptible || c_.evicted_enough(g) ||
+    into_.state.hidden.push_back(!from.preemptible || c_.groups.evicted_enough(g) ||
                                  (c_.access.budgets->used() && c_.access.budgets->refuses(actions::pods_of(c_, g))));
     made.queue = into_.queues[position_.at(from.queue)].node;
     made.priority = from.priority;
     made.queued_at = from.created;
-    if (c_.last_start(g) != unset) made.reserved_at = c_.last_start(g);
+    if (c_.groups.last_start(g) != unset) made.reserved_at = c_.groups.last_start(g);
     made.id = s_.group_names[g];
     made.name = made.id;
     made.evicted = true;

@@ -64,7 +64,7 @@ std::string cycle_runner::shape_of(const waiting_workload& one) const {
 result<void> cycle_runner::run(work::core& c) {
   std::size_t idle = 0;
   for (;;) {
-    if (auto on = c.go_on(); !on) return on;
+    if (auto on = c.run.go_on(); !on) return on;
     moved_ = false;
     goes_on_ = false;
     if (!run_one()) return {};
@@ -125,7 +125,7 @@ void cycle_runner::settle(std::size_t number, std::size_t workload, head_result&
     case cycle_outcome::admitted:
       return admit(number, workload, result);
     case cycle_outcome::preempts:
-      if (c_.waits_after_eviction(world_.waiting[workload].group)) break;
+      if (c_.groups.waits_after_eviction(world_.waiting[workload].group)) break;
       return tell(workload, result);
     case cycle_outcome::deferred:
       lines_[world_.waiting[workload].queue].sticky = lives_[workload].place;
@@ -163,7 +163,7 @@ void cycle_runner::admit(std::size_t number, std::size_t workload, head_result& 
   made.name = from.head.name;
   made.usage = result.assignment.usage;
   for (const cell_amount& one : made.usage) made.cells.push_back(one.cell);
-  world_.state.hidden.push_back(!c_.state().groups[from.group].preemptible || c_.evicted_enough(from.group));
+  world_.state.hidden.push_back(!c_.state().groups[from.group].preemptible || c_.groups.evicted_enough(from.group));
   world_.state.tree.add_usage(made.queue, made.usage);
   if (places_ != nullptr) places_->keep(number, result.assignment, result.places);
   line& of = lines_[from.queue];

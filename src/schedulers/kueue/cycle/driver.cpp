@@ -33,18 +33,18 @@ class step_performer {
  private:
   result<void> evict(const admission_step& step) {
     const bool in_queue = step.victims.front().why == victim_reason::in_queue;
-    c_.action = in_queue ? action_kind::preempt : action_kind::reclaim;
+    c_.run.action = in_queue ? action_kind::preempt : action_kind::reclaim;
     const model::cluster_state& s = c_.state();
     for (const quota_victim& one : step.victims) {
       const model::group_core& g = s.groups[world_.running[one.workload]];
       for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
         for (pod_row p = s.subs[sub].first_pod; p != no_row; p = s.pods[p].next) {
-          if (work::is_active(c_, p)) c_.evict(p);
+          if (work::is_active(c_, p)) c_.statement.evict(p);
         }
       }
     }
-    if (c_.keeps_budgets(world_.waiting[step.workload].group)) c_.commit();
-    c_.action = action_kind::allocate;
+    if (c_.statement.keeps_budgets(world_.waiting[step.workload].group)) c_.statement.commit();
+    c_.run.action = action_kind::allocate;
     return c_.verify();
   }
 
@@ -52,7 +52,7 @@ class step_performer {
   /// kept for it as long as the session lasts.
   result<void> start(const admission_step& step) {
     const waiting_workload& of = world_.waiting[step.workload];
-    ++c_.statistics.back().groups_tried;
+    ++c_.results.statistics.back().groups_tried;
     const bool had_started = work::count_pods(c_, of.group, &model::sub_counts::holding) > 0;
     work::failure why;
     why.group = of.group;
@@ -65,18 +65,18 @@ class step_performer {
     // Quotas count pods: who is part of a unit that is not whole is left out.
     if (const std::vector<pod_row> remains = actions::unit_remains(c_, of.group); remains.size() > broken) {
       leave_out(remains, of, counts);
-      c_.rollback(0);
+      c_.statement.rollback(0);
       work::failure again;
       again.group = of.group;
       const result<bool> placed = place_sets(step, of, counts, again);
       if (!placed) return placed.failure();
-      if (actions::unit_remains(c_, of.group).size() > broken) c_.rollback(0);
+      if (actions::unit_remains(c_, of.group).size() > broken) c_.statement.rollback(0);
       all = false;
     }
     const sub_group_row root = c_.state().groups[of.group].first_sub;
-    if (!*all) c_.failures.push_back(why);
-    if (c_.log.empty() || (!*all && !work::is_satisfied(c_, root))) {
-      c_.rollback(0);
+    if (!*all) c_.results.failures.push_back(why);
+    if (c_.statement.log.empty() || (!*all && !work::is_satisfied(c_, root))) {
+      c_.statement.rollback(0);
       return {};
     }
     const result<bool> starts = actions::permit_start(c_, of.group);
@@ -161,14 +161,14 @@ class step_performer {
   result<bool> place_in_scope(std::span<const pod_row> pods, const work::node_scope& scope, work::failure& why) {
     c_.choice.start_scope();
     for (const pod_row pod : pods) {
-      if (auto on = c_.go_on(); !on) return on.failure();
+      if (auto on = c_.run.go_on(); !on) return on.failure();
       result<work::place> found = c_.choice.best(c_, pod, false, scope);
       if (!found) return found.failure();
       if (found->row == no_row || found->must_wait) {
         why.pod = pod;
         return false;
       }
-      c_.allocate(pod, found->row, found->devices, found->groups);
+      c_.statement.allocate(pod, found->row, found->devices, found->groups);
     }
     return true;
   }
@@ -177,7 +177,7 @@ class step_performer {
     if (!actions::others_allow(c_, pod, node)) return false;
     const std::optional<work::place> found = work::place_on(c_, pod, node, policy::free_amount::idle);
     if (!found || found->must_wait) return false;
-    c_.allocate(pod, node, found->devices, found->groups);
+    c_.statement.allocate(pod, node, found->devices, found->groups);
     return true;
   }
 
@@ -200,11 +200,11 @@ result<void> schedule(work::core& c) {
   if (auto done = cycles.run(c); !done) return done;
   step_performer by(c, world, book);
   for (const admission_step& step : cycles.steps()) {
-    if (auto on = c.go_on(); !on) return on;
+    if (auto on = c.run.go_on(); !on) return on;
     if (auto done = by.perform(step); !done) return done;
   }
   for (std::size_t i = 0; i < world.waiting.size(); ++i) {
-    if (!cycles.is_admitted(i)) c.failures.push_back(cycles.reason_of(i));
+    if (!cycles.is_admitted(i)) c.results.failures.push_back(cycles.reason_of(i));
   }
   return {};
 }

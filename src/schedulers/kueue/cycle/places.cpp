@@ -87,7 +87,7 @@ void session_places::add_running() {
 
 resource_vector session_places::vector_of(class_row kind) const {
   const model::pod_class& of = *c_.state().classes[kind];
-  const model::quota_vector asked = c_.asked(of);
+  const model::quota_vector asked = c_.queues.asked(of);
   resource_vector made(pods_resource_ + std::size_t{1}, -1);
   for (dimension d = 0; d < pods_resource_; ++d) {
     const std::int64_t amount = d < quota_dimensions ? asked[d] : of.requests(d);

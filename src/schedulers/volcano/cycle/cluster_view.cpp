@@ -263,7 +263,7 @@ class cluster_view_maker {
     if (requests_[row]) return *requests_[row];
     const model::pod_class& of = *s_.classes[row];
     policy::resource_list made;
-    const model::quota_vector asked = c_.asked(of);
+    const model::quota_vector asked = c_.queues.asked(of);
     for (dimension d = 0; d < s_.dims(); ++d) {
       const std::int64_t amount = d < quota_dimensions ? asked[d] : of.requests(d);
       if (amount != 0) add_amount(s_, d, static_cast<double>(amount), made);
@@ -378,13 +378,13 @@ class cluster_view_maker {
     made_.groups.push_back(g);
     job_state& job = made_.cluster.jobs.emplace_back();
     job.name = name;
-    if (from.queue != kaisched::no_row && c_.is_schedulable_queue(from.queue))
+    if (from.queue != kaisched::no_row && c_.queues.is_schedulable_queue(from.queue))
       job.queue = plan_.one_queue ? root_row_ : queue_rows_[from.queue];
     job.priority = from.priority;
     job.created = from.created;
-    const bool waits = c_.waits_after_eviction(g);  // asks all groups: once
+    const bool waits = c_.groups.waits_after_eviction(g);  // asks all groups: once
     job.evicts = !waits;
-    if (waits || c_.comes_last_after_eviction(g)) job.gave_way = c_.last_eviction(g);
+    if (waits || c_.groups.comes_last_after_eviction(g)) job.gave_way = c_.groups.last_eviction(g);
     const model::group_extra& extra = s_.group_extras[g];
     if (extra.deadline != unset) {
       const std::int64_t lasts =
@@ -478,7 +478,7 @@ class cluster_view_maker {
     task.status = status_of(status(p));
     task.job = job;
     task.sub_job = sub_job;
-    task.preemptable = s_.groups[g].preemptible && !c_.evicted_enough(g) && !c_.access.budgets->refuses(p);
+    task.preemptable = s_.groups[g].preemptible && !c_.groups.evicted_enough(g) && !c_.access.budgets->refuses(p);
     task.best_effort = task.request->is_empty();
     task.gated = status(p) == pod_status::gated;
     task.has_labels = !s_.pod_extras[p].labels.empty();

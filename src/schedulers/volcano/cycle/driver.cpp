@@ -43,7 +43,7 @@ class performer {
 
   result<void> perform(std::span<const operation> all) {
     while (!all.empty()) {
-      if (auto on = c_.go_on(); !on) return on;
+      if (auto on = c_.run.go_on(); !on) return on;
       const auto end = std::ranges::find_if(all, &operation::last);
       const auto count = static_cast<std::size_t>(end - all.begin()) + (end == all.end() ? 0 : 1);
       if (auto done = perform_one({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count)}); !done) return done;
@@ -72,7 +72,7 @@ class performer {
     }
     const bool had_started = work::count_pods(c_, group, &model::sub_counts::holding) > 0;
     const bool evicts = std::ranges::any_of(statement, [](const auto& one) { return one.what == deed::evict; });
-    ++c_.statistics.back().groups_tried;
+    ++c_.results.statistics.back().groups_tried;
     const std::size_t broken = actions::unit_remains(c_, group).size();
     std::map<group_row, std::size_t> losers;  // with what of them stood in broken units before
     for (const operation& one : statement) {
@@ -84,22 +84,22 @@ class performer {
     for (const operation& one : statement) {
       const pod_row pod = world_.pods[one.task];
       if (one.what == deed::evict) {
-        if (work::is_active(c_, pod)) c_.evict(pod);  // else it has gone with its unit
+        if (work::is_active(c_, pod)) c_.statement.evict(pod);  // else it has gone with its unit
       } else if (!actions::put_on(c_, pod, static_cast<node_row>(one.node), one.what == deed::allocate)) {
-        c_.rollback(0);
+        c_.statement.rollback(0);
         work::failure why;
         why.group = group;
         why.pod = pod;
-        c_.failures.push_back(why);
+        c_.results.failures.push_back(why);
         if (!evicts) refused_.push_back(std::move(statement));
         return {};
       }
     }
     for (const auto& [loser, before] : losers) actions::evict_unit_remains(c_, loser, before);
-    if (!c_.keeps_budgets(group)) {
+    if (!c_.statement.keeps_budgets(group)) {
       work::failure why;
       why.group = group;
-      c_.failures.push_back(why);
+      c_.results.failures.push_back(why);
       return {};
     }
     // Tiers count pods: what is a part of a unit waits for the rest of it.
@@ -109,14 +109,14 @@ class performer {
       operations part = evicts ? operations{} : actions::take_unit_remains(c_, group, statement, [&](const auto& one) {
         return world_.pods[one.task];
       });
-      c_.rollback(0);
+      c_.statement.rollback(0);
       if (part.empty()) return {};
       held_.emplace(group, std::move(part));
       const bool fits = std::ranges::all_of(statement, [&](const auto& one) {
         return actions::put_on(c_, world_.pods[one.task], static_cast<node_row>(one.node), one.what == deed::allocate);
       });
       if (statement.empty() || !fits || actions::unit_remains(c_, group).size() > broken) {
-        c_.rollback(0);
+        c_.statement.rollback(0);
         held_[group] = std::move(all);
         return {};
       }
@@ -124,13 +124,13 @@ class performer {
     // A part of a gang: backfill may bring the pods that ask for nothing, which count as there before. Room that
     // preempt has promised to some of a gang holds for one session in Volcano, and would stay here.
     if (!evicts && c_.setup->keeps_gangs && !work::is_satisfied(c_, c_.state().groups[group].first_sub)) {
-      c_.rollback(0);
+      c_.statement.rollback(0);
       held_[group] = all.empty() ? std::move(statement) : std::move(all);
       return {};
     }
     bool waits = std::ranges::none_of(statement, [](const auto& one) { return one.what == deed::allocate; });
     if (!waits && actions::has_units(c_, group) && work::must_wait_as_a_whole(c_, group)) {
-      c_.convert_to_pipelined(group);
+      c_.statement.convert_to_pipelined(group);
       waits = true;
     }
     if (!evicts && !waits) {
@@ -151,7 +151,7 @@ class performer {
 void note_failures(work::core& c, const session& of, const cluster_view& world) {
   for (row job = 0; job < world.groups.size(); ++job) {
     const auto& one = of.cluster().jobs[job];
-    if (!one.kept_out_by.empty()) c.note_refusing_plugin(world.groups[job], one.kept_out_by);
+    if (!one.kept_out_by.empty()) c.results.note_refusing_plugin(world.groups[job], one.kept_out_by);
     if (one.phase == job_phase::pending || one.queue == no_row) continue;
     const auto waits = std::ranges::find_if(one.tasks, [&](row task) {
       const auto& about = of.cluster().tasks[task];
@@ -164,11 +164,11 @@ void note_failures(work::core& c, const session& of, const cluster_view& world) 
     const plugin* refuser = of.overuse_caller(one.queue);
     if (refuser == nullptr) refuser = of.allocation_refuser(one.queue, *waits);
     if (refuser != nullptr) {
-      c.note_refusing_plugin(why.group, refuser->name());
+      c.results.note_refusing_plugin(why.group, refuser->name());
       why.pod = kaisched::no_row;
       why.what = constraint::plugin;
     }
-    c.failures.push_back(why);
+    c.results.failures.push_back(why);
   }
 }
 
@@ -252,12 +252,12 @@ result<void> schedule(work::core& c) {
   performer by(c, *world);
   bool first = true;
   for (const tiered_action action : setup->actions) {
-    if (auto on = c.go_on(); !on) return on;
+    if (auto on = c.run.go_on(); !on) return on;
     if (action != tiered_action::enqueue) {
-      c.action = kind_of(action);
-      if (!first) c.statistics.push_back({});
+      c.run.action = kind_of(action);
+      if (!first) c.results.statistics.push_back({});
       first = false;
-      c.statistics.back().action = c.action;
+      c.results.statistics.back().action = c.run.action;
     }
     if (auto done = run_one(by, of, *setup, action); !done) return done;
   }

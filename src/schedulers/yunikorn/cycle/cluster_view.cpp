@@ -71,7 +71,7 @@ class cluster_view_maker {
         node.available.push_back((*c_.live.idle)[first + d]);
         node.coming.push_back((*c_.live.releasing)[first + d]);
       }
-      node.total[dim_gpu] = c_.gpu_capacity(row);
+      node.total[dim_gpu] = c_.gpus.capacity(row);
       node.available[dim_gpu] = node.total[dim_gpu];
       node.coming[dim_gpu] = 0;
     }
@@ -80,7 +80,7 @@ class cluster_view_maker {
       const std::uint32_t slot = c_.live.pod_node[p];
       if (slot == kaisched::no_row) continue;
       node_state& node = made_.cluster.nodes[(*s_.node_row_of_slot)[slot]];
-      const std::int64_t gpus = c_.asked(s_.class_of(p))[dim_gpu];
+      const std::int64_t gpus = c_.queues.asked(s_.class_of(p))[dim_gpu];
       if (status(p) == pod_status::pipelined) {
         node.coming[dim_gpu] -= gpus;
         continue;
@@ -152,7 +152,7 @@ class cluster_view_maker {
     }
     app_state& made = made_.cluster.apps[at];
     std::ranges::sort(made.asks, [&](row l, row r) { return comes_first(l, r); });
-    const bool is_served = c_.is_schedulable_queue(from.queue);
+    const bool is_served = c_.queues.is_schedulable_queue(from.queue);
     if (is_served) {
       made.queue = queue_rows_[from.queue];
       made_.cluster.queues[made.queue].apps.push_back(at);
@@ -186,7 +186,7 @@ class cluster_view_maker {
     ask.created = s_.pod_extras[p].created == 0 ? s_.groups[g].created : s_.pod_extras[p].created;
     ask.is_originator = s_.pods[p].leader;
     ask.allows_preemption = s_.groups[g].preemptible;
-    ask.protected_always = (plan_.protects && !s_.groups[g].preemptible) || c_.evicted_enough(g);
+    ask.protected_always = (plan_.protects && !s_.groups[g].preemptible) || c_.groups.evicted_enough(g);
     ask.kind = kind_of(s_.pods[p].pod_class, g);
     made_.cluster.apps[app].asks.push_back(at);
     if (!runs) return;
@@ -205,7 +205,7 @@ class cluster_view_maker {
     at = made_.cluster.kinds.size();
     const model::pod_class& ask = *s_.classes[of_class];
     kind_state& kind = made_.cluster.kinds.emplace_back();
-    const model::quota_vector asked = c_.asked(ask);
+    const model::quota_vector asked = c_.queues.asked(ask);
     for (dimension d = 0; d < dims_; ++d) kind.request.push_back(d < quota_dimensions ? asked[d] : ask.requests(d));
     if (policy::must_leave_room(c_.access, ask)) {
       kind.leaves.assign(dims_, 0);

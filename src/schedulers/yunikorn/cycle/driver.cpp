@@ -23,7 +23,7 @@ class turn_host final : public host {
  public:
   turn_host(work::core& c, const cluster_view& world) : c_(c), world_(world) {}
 
-  result<void> go_on() override { return c_.go_on(); }
+  result<void> go_on() override { return c_.run.go_on(); }
 
   bool accepts(row ask, row node) override {
     const pod_row pod = world_.pods[ask];
@@ -31,28 +31,30 @@ class turn_host final : public host {
     if (held == held_.end()) return is_open(pod, static_cast<node_row>(node));
     const bool accepted = std::ranges::all_of(held->second, [&](const placement& one) { return put(one); }) &&
                           is_open(pod, static_cast<node_row>(node));
-    c_.rollback(0);
+    c_.statement.rollback(0);
     return accepted;
   }
 
   result<start_answer> start(std::span<const placement> all, std::span<const row> victims) override {
     const group_row group = c_.state().pods[world_.pods[all.front().ask]].group;
     const bool had_started = work::count_pods(c_, group, &model::sub_counts::holding) > 0;
-    const action_kind before = c_.action;
-    if (!victims.empty()) c_.action = action_kind::reclaim;
-    ++c_.statistics.back().groups_tried;
+    const action_kind before = c_.run.action;
+    if (!victims.empty()) c_.run.action = action_kind::reclaim;
+    ++c_.results.statistics.back().groups_tried;
     std::map<group_row, std::size_t> losers;  // with what of them stood in broken units before
     for (const row victim : victims) {
       const group_row loser = c_.state().pods[world_.pods[victim]].group;
       losers.try_emplace(loser, actions::unit_remains(c_, loser).size());
     }
     for (const row victim : victims) {
-      if (work::is_active(c_, world_.pods[victim])) c_.evict(world_.pods[victim]);  // else it has gone with its unit
+      if (work::is_active(c_, world_.pods[victim]))
+        c_.statement.evict(world_.pods[victim]);  // else it has gone with its unit
     }
     for (const auto& [loser, remaining] : losers) actions::evict_unit_remains(c_, loser, remaining);
-    result<start_answer> answer = c_.keeps_budgets(group) ? place_all(group, all, had_started)
-                                                          : start_answer{start_answer::outcome::refused, no_row};
-    c_.action = before;
+    result<start_answer> answer = c_.statement.keeps_budgets(group)
+                                      ? place_all(group, all, had_started)
+                                      : start_answer{start_answer::outcome::refused, no_row};
+    c_.run.action = before;
     return answer;
   }
 
@@ -69,14 +71,14 @@ class turn_host final : public host {
 
   result<start_answer> place_all(group_row group, std::span<const placement> more, bool had_started) {
     const std::size_t broken = actions::unit_remains(c_, group).size();
-    const bool evicts = !c_.log.empty();
+    const bool evicts = !c_.statement.log.empty();
     std::vector<placement> all;
     if (const auto held = held_.find(group); held != held_.end()) all = held->second;
     const std::size_t first = all.size();
     all.insert(all.end(), more.begin(), more.end());
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (put(all[i])) continue;
-      c_.rollback(0);
+      c_.statement.rollback(0);
       // Turns know of the first ones that they have started, and would try the same node again.
       return first > 0 ? start_answer{start_answer::outcome::refused, no_row}
                        : start_answer{start_answer::outcome::no_place, all[i].ask};
@@ -86,11 +88,11 @@ class turn_host final : public host {
     if (actions::unit_remains(c_, group).size() > broken) {
       if (!evicts)
         part = actions::take_unit_remains(c_, group, all, [&](const placement& one) { return world_.pods[one.ask]; });
-      c_.rollback(0);
+      c_.statement.rollback(0);
       if (part.empty()) return start_answer{start_answer::outcome::refused, no_row};
       const bool fits = std::ranges::all_of(all, [&](const placement& one) { return put(one); });
       if (all.empty() || !fits || actions::unit_remains(c_, group).size() > broken) {
-        c_.rollback(0);
+        c_.statement.rollback(0);
         all.insert(all.end(), part.begin(), part.end());
         held_[group] = std::move(all);
         return start_answer{};
@@ -99,7 +101,7 @@ class turn_host final : public host {
     held_.erase(group);
     if (!part.empty()) held_[group] = std::move(part);
     const bool waits = work::must_wait_as_a_whole(c_, group);
-    if (waits) c_.convert_to_pipelined(group);
+    if (waits) c_.statement.convert_to_pipelined(group);
     const result<bool> starts = waits ? result<bool>(true) : actions::permit_start(c_, group);
     if (!starts) return starts.failure();
     if (!*starts) return start_answer{start_answer::outcome::refused, no_row};
@@ -129,13 +131,13 @@ void note_refusals(work::core& c, const cluster_view& world, const scheduling_cy
     } else {
       why.pod = world.pods[one.ask];
     }
-    c.failures.push_back(why);
+    c.results.failures.push_back(why);
   }
   for (const group_row group : world.unsupported) {
     work::failure why;
     why.group = group;
     why.what = constraint::plugin;
-    c.failures.push_back(why);
+    c.results.failures.push_back(why);
   }
 }
 
