@@ -310,6 +310,9 @@ class Run(Case):
         listed = {one["name"] for one in json.loads(self.ok("options", "--json"))["options"]}
         self.assertLess({"volcano.tiers", "kueue.settings"}, listed)
         self.assertFalse({"tiers", "admission.settings"} & listed)
+        asked = kaisched("options", "tiers")
+        self.assertIn("option 'tiers' is called 'volcano.tiers'", asked.stderr)
+        self.assertEqual((asked.returncode, asked.stdout), (0, self.ok("options", "volcano.tiers")))
 
     def test_cluster_from_standard_input(self):
         self.assertIn("2 pods of 2 jobs start now", self.ok("run", "--cluster", "-", stdin=self.small.read_text()))
