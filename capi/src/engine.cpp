@@ -155,6 +155,15 @@ kaisched_status kaisched_engine_get(const kaisched_engine* engine, const char* o
   });
 }
 
+kaisched_status kaisched_engine_warning(const kaisched_engine* engine, std::size_t index, char* buffer,
+                                        std::size_t capacity, std::size_t* needed, kaisched_error* err) noexcept {
+  if (needed != nullptr) *needed = 0;
+  return guard(err, KAISCHED_FN_ENGINE_WARNING, [&]() -> result<void> {
+    if (auto r = require({{engine, "engine"}}); !r) return r;
+    return deliver_warning(engine->body.options().warnings, index, buffer, capacity, needed);
+  });
+}
+
 kaisched_status kaisched_option_info(std::size_t index, kaisched_option* out, kaisched_error* err) noexcept {
   clear_description(out, offsetof(kaisched_option, applies_to));
   return guard(err, KAISCHED_FN_OPTION_INFO, [&]() -> result<void> {

@@ -103,6 +103,14 @@ struct named_pointer {
   return {};
 }
 
+/// Hands one of the warnings to a buffer of the caller.
+[[nodiscard]] inline result<void> deliver_warning(const std::vector<std::string>& warnings, std::size_t index,
+                                                  char* buffer, std::size_t capacity, std::size_t* needed) {
+  if (index >= warnings.size())
+    return error{status::not_found, "there are " + std::to_string(warnings.size()) + " warnings", {}};
+  return deliver(warnings[index], true, buffer, capacity, needed);
+}
+
 /// A structure of a caller in its present version; what is missing is 0, and all of it for NULL.
 /// @param first_version size of the structure in the first version that had it.
 template <class T>

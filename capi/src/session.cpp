@@ -78,6 +78,15 @@ kaisched_status kaisched_session_run(kaisched_session* session, const char* acti
   });
 }
 
+kaisched_status kaisched_session_warning(const kaisched_session* session, std::size_t index, char* buffer,
+                                         std::size_t capacity, std::size_t* needed, kaisched_error* err) noexcept {
+  if (needed != nullptr) *needed = 0;
+  return guard(err, KAISCHED_FN_SESSION_WARNING, [&]() -> result<void> {
+    if (auto r = require({{session, "session"}}); !r) return r;
+    return deliver_warning(session->body.warnings(), index, buffer, capacity, needed);
+  });
+}
+
 kaisched_status kaisched_session_table(const kaisched_session* session, std::uint32_t kind, const kaisched_table** out,
                                        kaisched_error* err) noexcept {
   if (out != nullptr) *out = nullptr;

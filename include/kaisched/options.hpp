@@ -173,22 +173,26 @@ struct policy_options {
   std::int64_t colocation_most = 1000;               ///< thousandths of a resource of a device, of `colocation`
   std::int64_t traffic_least = 1;                    ///< MB/s, from which on the part `traffic` puts pods together
   bool raw_scores = false;                           ///< parts that pack do not cut their scores to integers
-  std::vector<std::string> admission_settings;       ///< of the action `admission`: `key=value`, `queue.NAME.key=value`
-  std::vector<std::string> tiers;                    ///< of the action `tiers`: plug-ins joined by `+`
-  std::vector<std::string> tier_actions;             ///< what it runs, in order
-  std::vector<std::string> tier_settings;            ///< `plugin.key=value`
-  std::vector<std::string> turn_settings;            ///< of the action `turns`: `key=value` or `key@queue=value`
+  std::vector<std::string> kueue_settings;           ///< of the action `kueue`: `key=value`, `queue.NAME.key=value`
+  std::vector<std::string> volcano_tiers;            ///< of the action `volcano`: plug-ins joined by `+`
+  std::vector<std::string> volcano_actions;          ///< what it runs, in order
+  std::vector<std::string> volcano_settings;         ///< `plugin.key=value`
+  std::vector<std::string> yunikorn_settings;        ///< of the action `yunikorn`: `key=value` or `key@queue=value`
   invariant_level invariants = invariant_level::off;
   language text_language = language::english;
-  bool reference_path = false;             ///< scan all nodes for every pod instead of using the indexes
-  std::vector<std::string> cell_topology;  ///< whose domains are cells, one; empty: the primary one
-  std::vector<std::string> owned_cells;    ///< `queue:level:count`; empty: by quota
-  std::int64_t opportunistic_below = 0;    ///< priority from which on groups are guaranteed their cells
-  bool lazy_preemption = false;            ///< who loses his cells goes on outside of them
+  bool reference_path = false;              ///< scan all nodes for every pod instead of using the indexes
+  std::vector<std::string> hived_topology;  ///< of the action `hived`: whose domains are cells, one; empty: the primary
+  std::vector<std::string> hived_owned_cells;  ///< `queue:level:count`; empty: by quota
+  std::int64_t hived_opportunistic_below = 0;  ///< priority from which on groups are guaranteed their cells
+  bool hived_lazy_preemption = false;          ///< a group that loses its cells goes on outside of them
+  /// A sentence for each name of an earlier version that `set` was given, in the order of the calls, each once: it says
+  /// the present name. No decision depends on them, and a preset keeps them.
+  std::vector<std::string> warnings;
 
   /// Sets one option from text. The error names the option, what was expected and, for a wrong name, the nearest one.
+  /// Names of options and actions of the version before are taken for the present ones, with a warning.
   result<void> set(std::string_view name, std::string_view value);
-  /// Value of one option as text.
+  /// Value of one option as text. Names of the version before are understood here too.
   [[nodiscard]] result<std::string> get(std::string_view name) const;
 };
 

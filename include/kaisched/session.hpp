@@ -66,7 +66,8 @@ class session {
   session& operator=(const session&) = delete;
   ~session();
 
-  /// Runs one action by name ("allocate", "reclaim", ...). Errors: unknown action, plug-in failure, open statement.
+  /// Runs one action by name ("allocate", "reclaim", ...). Errors: unknown action, plug-in failure, open statement. A
+  /// name of the version before is taken for the present one, with a warning.
   result<void> run(std::string_view action);
   /// Runs an action for one group alone, the others wait as they are: would it start now ("allocate"), and if others
   /// made room ("reclaim", "preempt", "consolidation", "repartition")? Asked on a fork it changes nothing. A group that
@@ -81,6 +82,10 @@ class session {
   result<void> try_run(std::string_view action);
   result<void> try_run(std::string_view action, group_row group);
   result<void> try_run();
+
+  /// A sentence for each name of an earlier version that the options of this session were set by, or an action of it
+  /// was run by, each once: it says the present name. No decision depends on them.
+  [[nodiscard]] std::vector<std::string> warnings() const;
 
   /// Asks the action that runs, and questions that try things out (`ask`, `remedies`, `victim`, `what_if`), to end:
   /// they fail with `cancelled`, what was being tried is undone, what is committed stays. Where no action runs the next
@@ -131,8 +136,8 @@ class session {
   [[nodiscard]] std::vector<reason> reasons() const;
   /// Those of these groups, in their order; a group that does not wait has none.
   [[nodiscard]] std::vector<reason> reasons(std::span<const group_row> groups) const;
-  /// The plug-in that refused the group when this session looked at it last, whatever nodes say: of the action `tiers`,
-  /// such as `overcommit`. Empty: none did, or the actions do not tell.
+  /// The plug-in that refused the group when this session looked at it last, whatever nodes say: of the action
+  /// `volcano`, such as `overcommit`. Empty: none did, or the actions do not tell.
   [[nodiscard]] std::string_view refusing_plugin(group_row group) const;
   /// Starts that this session decided and took back, which its decisions do not tell unless the mode is `compat`.
   [[nodiscard]] std::uint64_t withdrawn_starts() const;
@@ -245,7 +250,7 @@ class session {
   friend class engine_detail::trial_world;
   struct impl;
   explicit session(std::unique_ptr<impl> body);
-  result<void> run_for(std::string_view action, group_row group);
+  result<void> run_for(std::string_view given_action, group_row group);
   result<void> adopt_if_done(const std::function<result<void>(session&)>& run);
   result<void> add_evictions(group_row group, const remedy_limits& limits, remedy_report& to) const;
   static result<forecast> forecast_of(const engine_detail::trial_world& world, const session& opened, group_row group,

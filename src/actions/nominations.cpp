@@ -113,9 +113,9 @@ result<bool> start_elsewhere(core& c, group_row group, std::span<const pod_row> 
   return starts;
 }
 
-/// Where pods are in cells only the action `cells` can say: it gets them back when their places are free.
+/// Where pods are in cells only the action `hived` can say: it gets them back when their places are free.
 bool starts_in_cells(const core& c) {
-  return std::find(c.options.actions.begin(), c.options.actions.end(), "cells") != c.options.actions.end();
+  return std::find(c.options.actions.begin(), c.options.actions.end(), "hived") != c.options.actions.end();
 }
 
 /// Commits what the statement starts, if it starts anything.

@@ -41,7 +41,7 @@ void add_common_arguments(command& to, common_arguments& told) {
 }
 
 void add_global_arguments(command& to, common_arguments& told) {
-  to.flag("-q,--quiet", told.quiet, "No report and no progress bar; errors are still told");
+  to.flag("-q,--quiet", told.quiet, "No report and no progress bar; errors and warnings are told");
   to.option("--color", &told.color, one_of("WHEN", {"auto", "always", "never"}),
             "Colours: auto is on a terminal, unless NO_COLOR is set");
   to.option(std::string(input_limit_option), &told.most_input_bytes, any_value("N"),

@@ -47,7 +47,7 @@ class kube_import {
     settings.push_back("nodeorder.balanced=" + balanced_);
     if (!gangs_ && !percent_.empty()) settings.push_back("preempt.percent_of_nodes=" + percent_);
     if (!gangs_) settings.push_back("preempt.fewest_nodes=" + fewest_);
-    made_.set("tiers.settings", joined(settings));
+    made_.set("volcano.settings", joined(settings));
     return std::move(made_);
   }
 

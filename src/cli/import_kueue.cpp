@@ -1,4 +1,4 @@
-// Objects of Kueue -> settings of the action admission, queues and topologies.
+// Objects of Kueue -> settings of the action kueue, queues and topologies.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -49,9 +49,9 @@ class kueue_import {
     for (const json_value one : objects) read_object(one);
     for (const std::string& cohort : cohorts_) give_nothing(cohort);
     made_.set("preset", by_shares_ ? "kueue-fair" : "kueue-classical");
-    if (drains_) made_.set("actions", "overlimit,admission");
+    if (drains_) made_.set("actions", "overlimit,kueue");
     if (by_shares_) settings_.insert(settings_.begin(), "fair_sharing=true");
-    made_.set("admission.settings", joined(settings_));
+    made_.set("kueue.settings", joined(settings_));
     for (const std::string& cohort : cohorts_) {
       if (!cohort_rows_.contains(cohort)) cohort_rows_[cohort] = fmt::format("queue {}", cohort);
     }

@@ -1,4 +1,4 @@
-// volcano-scheduler.conf -> tiers.
+// volcano-scheduler.conf -> tiers of plug-ins.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -121,9 +121,9 @@ class volcano_import {
         made_.leave_out(one, "nothing here does this");
       }
     }
-    if (!tiers_.empty()) made_.set("tiers", joined(tiers_));
-    if (!actions_.empty()) made_.set("tiers.actions", joined(actions_));
-    if (!settings_.empty()) made_.set("tiers.settings", joined(settings_));
+    if (!tiers_.empty()) made_.set("volcano.tiers", joined(tiers_));
+    if (!actions_.empty()) made_.set("volcano.actions", joined(actions_));
+    if (!settings_.empty()) made_.set("volcano.settings", joined(settings_));
     return std::move(made_);
   }
 

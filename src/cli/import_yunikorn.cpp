@@ -1,4 +1,4 @@
-// queues.yaml of YuniKorn -> turns, queues and queue rules.
+// queues.yaml of YuniKorn -> settings of the action yunikorn, queues and queue rules.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -74,7 +74,7 @@ class yunikorn_import {
         made_.leave_out(one, "nothing here does this");
       }
     }
-    if (!settings_.empty()) made_.set("turns.settings", joined(settings_));
+    if (!settings_.empty()) made_.set("yunikorn.settings", joined(settings_));
     if (!rules_.empty()) {
       rules_.push_back({{"rule", "fixed"}, {"queue", "default"}});  // where no rule gives a queue
       rules_json file{{"schema", io::kubernetes::queue_rules_schema}, {"rules", std::move(rules_)}};

@@ -250,8 +250,8 @@ void lint_unread_column(const lint_input& in) {
   const auto kept = std::find_if(s.queues->begin(), s.queues->end(), [](const model::queue_info& one) {
     return one.live && (!one.reclaimable || one.guarantee != model::quota_vector{});
   });
-  if (kept != s.queues->end() && !has(in.options.actions, "tiers"))
-    in.add("queue", kept->name, "has a guarantee, or is not reclaimable, which only the action tiers looks at");
+  if (kept != s.queues->end() && !has(in.options.actions, "volcano"))
+    in.add("queue", kept->name, "has a guarantee, or is not reclaimable, which only the action volcano looks at");
   for (pod_row p = 0; p < s.pod_slots && !reads_loads; ++p) {
     if (!s.pods[p].live || s.class_of(p).load.empty()) continue;
     in.add("pod", s.pod_names[p],

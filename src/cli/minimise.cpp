@@ -277,6 +277,8 @@ int minimise(const minimise_arguments& told, console& to) {
   if (!with) return wrong("--set", with.failure());
   result<io::scenario_settings> against = io::read_settings(told.differs, *with);
   if (!against) return wrong("--differs", against.failure());
+  warn_of_old_names(told.settings);
+  warn_of_old_names(told.differs);
   if (!told.keeps.empty()) {
     if (auto good = io::check_decision(told.keeps); !good) return wrong("--keeps", good.failure());
   }
@@ -301,9 +303,10 @@ int minimise(const minimise_arguments& told, console& to) {
   shown.next("writing what it decides");
   const result<io::scenario> again = io::parse_scenario(small->text, input_name(told.input));
   if (!again) return to.fail(again.failure(), exit_failure);
-  const std::string text = io::play_scenario(*again, {*with, {}}).updated;
+  const io::scenario_outcome played = io::play_scenario(*again, {*with, {}});
   shown.finish();
-  const result<void> written = to.write(told.out, text);
+  for (const io::scenario_finding& what : played.warnings) print_warning(what.text);
+  const result<void> written = to.write(told.out, played.updated);
   if (!written) return to.fail(written.failure(), exit_failure);
   return report_minimised(told, *small, why, std::chrono::duration<double>(minimise_clock::now() - start).count(), to);
 }

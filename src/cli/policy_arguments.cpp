@@ -7,6 +7,7 @@
 
 #include <kaisched/options.hpp>
 
+#include "cli/terminal.hpp"
 #include "engine/action_list.hpp"
 #include "policy/parts.hpp"
 
@@ -122,7 +123,17 @@ result<engine> make_engine(const policy_arguments& told) {
     const std::string_view text(setting);
     if (auto done = made.set(text.substr(0, equals), text.substr(equals + 1)); !done) return done.take_failure();
   }
+  for (const std::string& text : made.options().warnings) print_warning(text);
   return made;
+}
+
+void warn_of_old_names(std::span<const std::string> settings) {
+  policy_options trial;
+  for (const std::string_view text : settings) {
+    const std::size_t equals = text.find('=');
+    if (equals != std::string_view::npos) static_cast<void>(trial.set(text.substr(0, equals), text.substr(equals + 1)));
+  }
+  for (const std::string& text : trial.warnings) print_warning(text);
 }
 
 }  // namespace kaisched::cli

@@ -2,6 +2,7 @@
 /// @file
 /// How decisions are to be made.
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,12 @@ void add_policy_arguments(command& to, policy_arguments& told);
 /// OPTION=VALUE, with what a shell can offer for both.
 [[nodiscard]] value_form option_setting();
 
-/// Preset first, then the options that have arguments of their own, then `--set` in order.
+/// Preset first, then the options that have arguments of their own, then `--set` in order. Warns of names of the
+/// version before.
 [[nodiscard]] result<engine> make_engine(const policy_arguments& told);
+
+/// Warns of names of the version before in OPTION=VALUE, where no engine is made of them.
+void warn_of_old_names(std::span<const std::string> settings);
 
 /// The options of the table that are set on an engine.
 [[nodiscard]] std::vector<option_info> engine_options();

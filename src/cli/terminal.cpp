@@ -4,7 +4,10 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <mutex>
+#include <set>
 #include <span>
+#include <string>
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <utility>
@@ -238,6 +241,13 @@ void print_error(std::string_view message) {
   // Where nobody can be told there is nothing to do about it, and the exit status still says it.
   const std::string line = fmt::format("kaisched: {}\n", harmless(message, false));
   static_cast<void>(std::fwrite(line.data(), 1, line.size(), stderr));
+}
+
+void print_warning(std::string_view message) {
+  static std::mutex mutex;
+  static std::set<std::string> printed;
+  const std::lock_guard lock(mutex);
+  if (printed.emplace(message).second) print_error(fmt::format("warning: {}", message));
 }
 
 }  // namespace kaisched::cli

@@ -80,5 +80,7 @@ class terminal {
 
 /// One line on the error stream: `kaisched: ...`.
 void print_error(std::string_view message);
+/// One line on the error stream: `kaisched: warning: ...`. The same text is printed once in a run of the program.
+void print_warning(std::string_view message);
 
 }  // namespace kaisched::cli

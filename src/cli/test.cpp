@@ -146,6 +146,7 @@ class runner {
   int run() {
     result<io::scenario_settings> settings = io::read_settings(arguments_.settings);
     if (!settings) return usage(fmt::format("--set {}", settings.failure().message));
+    warn_of_old_names(arguments_.settings);
     setup_.settings = std::move(*settings);
     const result<std::vector<std::string>> files = files_of(arguments_.paths);
     if (!files) return usage(files.failure().message);
@@ -180,6 +181,8 @@ class runner {
     if (!parsed) return usage(parsed.failure().message);
     if (cases_) cases_->begin(*parsed, path);
     played_file one{path, parsed->title, parsed->rules, io::play_scenario(*parsed, setup_), false};
+    for (const io::scenario_finding& what : one.outcome.warnings)
+      print_warning(fmt::format("{}:{}: {}", path, what.line, what.text));
     if (cases_ && !cases_->state()) return to_.fail(cases_->state().failure(), exit_failure);
     if (arguments_.update && one.outcome.updated != *text) {
       if (auto written = io::write_file(path, one.outcome.updated); !written) {

@@ -20,10 +20,10 @@ std::span<const action_entry> action_list() noexcept {
       action_entry{"overlimit", action_kind::over_limit, actions::keep_limits},
       action_entry{"resize", action_kind::resize, actions::resize, true, true},
       action_entry{"vacate", action_kind::vacate, actions::vacate},
-      action_entry{"tiers", action_kind::allocate, volcano::schedule},
-      action_entry{"cells", action_kind::allocate, hived::schedule},
-      action_entry{"admission", action_kind::allocate, kueue::schedule},
-      action_entry{"turns", action_kind::allocate, yunikorn::schedule},
+      action_entry{"volcano", action_kind::allocate, volcano::schedule},
+      action_entry{"hived", action_kind::allocate, hived::schedule},
+      action_entry{"kueue", action_kind::allocate, kueue::schedule},
+      action_entry{"yunikorn", action_kind::allocate, yunikorn::schedule},
   };
   return entries;
 }

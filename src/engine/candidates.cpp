@@ -16,8 +16,8 @@ namespace {
 using policy::free_amount;
 using work::core;
 
-/// Where the action tiers decides nobody asks the parts for scores: its plug-ins have their own, and nodes on which the
-/// pod starts at once come before all others.
+/// Where the action volcano decides nobody asks the parts for scores: its plug-ins have their own, and nodes on which
+/// the pod starts at once come before all others.
 result<void> add_tier_scores(const core& c, pod_row pod, std::string_view without, candidate_table& to) {
   constexpr double before_all = 1e9;
   constexpr std::string_view starts_now = "starts_now";
@@ -150,7 +150,7 @@ result<candidate_table> nodes_for(core& c, pod_row pod, std::string_view without
   candidate_table table;
   table.nodes.resize(rows.size());
   if (auto done = add_verdicts(c, pod, rows, table); !done) return done.failure();
-  const bool in_tiers = std::ranges::find(c.options.actions, "tiers") != c.options.actions.end();
+  const bool in_tiers = std::ranges::find(c.options.actions, "volcano") != c.options.actions.end();
   if (auto done = in_tiers ? add_tier_scores(c, pod, without, table) : add_scores(c, pod, rows, without, table); !done)
     return done.failure();
   sort(table);

@@ -8,6 +8,7 @@
 #include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "engine/action_list.hpp"
+#include "engine/old_names.hpp"
 #include "engine/session_impl.hpp"
 #include "policy/parts.hpp"
 #include "schedulers/kueue/rules/settings.hpp"
@@ -84,12 +85,12 @@ struct engine::impl : ingredients {
       if (std::find(actions.begin(), actions.end(), name) == actions.end())
         return unknown_name("action", name, actions);
     }
-    const auto tiered = volcano::make_tier_setup({options.tiers, options.tier_settings, options.tier_actions});
+    const auto tiered = volcano::make_setup({options.volcano_tiers, options.volcano_settings, options.volcano_actions});
     if (!tiered) return tiered.failure();
-    if (const auto good = kueue::make_admission_setup(options.admission_settings); !good) return good.failure();
-    if (const auto turns = yunikorn::make_turn_plan(options.turn_settings); !turns) return turns.failure();
-    const auto is_tiers = [](const std::string& action) { return action == "tiers"; };
-    all->keeps_gangs = tiered->keeps_gangs || std::ranges::none_of(options.actions, is_tiers);
+    if (const auto good = kueue::make_setup(options.kueue_settings); !good) return good.failure();
+    if (const auto good = yunikorn::make_setup(options.yunikorn_settings); !good) return good.failure();
+    const auto is_volcano = [](const std::string& action) { return action == "volcano"; };
+    all->keeps_gangs = tiered->keeps_gangs || std::ranges::none_of(options.actions, is_volcano);
     return std::shared_ptr<const work::policy_setup>(std::move(all));
   }
 };
@@ -98,6 +99,7 @@ engine::engine() : engine(preset("kai").value()) {}
 
 engine::engine(policy_options options) : impl_(std::make_unique<impl>()) {
   impl_->options = std::move(options);
+  engine_detail::update_actions(impl_->options.actions, impl_->options.warnings);
   for (const policy::part_entry& part : policy::built_in_parts()) impl_->registry.emplace_back(part.name, part.make);
   impl_->renew();
 }

@@ -10,6 +10,7 @@
 
 #include "base/nearest.hpp"
 #include "base/text.hpp"
+#include "engine/old_names.hpp"
 #include "model/vendor_devices.hpp"
 #include "policy/placement/expected_pods.hpp"
 #include "schedulers/hived/rules/ownership.hpp"
@@ -88,8 +89,6 @@ constexpr std::array options{
                 "steps of all searches for victims of one action, counted like search_steps; -1: no limit"},
     option_info{"actions", option_type::list, "allocate,consolidation,reclaim,preempt,stalegangeviction", 0, 0, "",
                 "actions that a session runs, in order"},
-    option_info{"admission.settings", option_type::list, "", 0, 0, "",
-                "of the action admission: key=value for all queues, queue.NAME.key=value for one"},
     option_info{"backfill.deadlines", option_type::boolean, "false", 0, 0, "",
                 "backfill promises groups with a deadline their times before all others start, the oldest group first; "
                 "one that would end after its deadline does not start"},
@@ -109,18 +108,6 @@ constexpr std::array options{
                 "any time"},
     option_info{"backfill.window", option_type::number, "0", 0, 1e9, "",
                 "seconds from now on within which reservations begin; who would begin later has none; 0: no bound"},
-    option_info{"cells.lazy_preemption", option_type::boolean, "false", 0, 0, "",
-                "of the action cells: who loses his cells to a higher priority of his queue goes on outside of them, "
-                "until others need the GPUs"},
-    option_info{"cells.opportunistic_below", option_type::integer, "0", -1e15, 1e15, "",
-                "of the action cells: preemptible groups of a lower priority use what is idle and leave when cells are "
-                "needed; all others are guaranteed the cells of their queue"},
-    option_info{"cells.owned", option_type::list, "", 0, 0, "",
-                "of the action cells: cells that leaf queues own, queue:level:count or queue:level:count:product; "
-                "without any each owns what its GPU quota is worth, the largest cells first"},
-    option_info{"cells.topology", option_type::list, "", 0, 0, "",
-                "of the action cells: the topology whose domains are cells; without it the primary one, or the first "
-                "by name"},
     option_info{
         "colocation.most", option_type::integer, "1000", 1, 1e6, "",
         "of the part colocation: thousandths of each resource of a device that pods which share it may put on it "
@@ -148,9 +135,23 @@ constexpr std::array options{
                 "classes of pods that fgd and least_waste expect, as "
                 "cpu=3000:gpus=1:share=500:where=label=A|B:weight=2 with cpu "
                 "in milli-cores and share in milli-GPU; without them those of the pods of the cluster"},
+    option_info{"hived.lazy_preemption", option_type::boolean, "false", 0, 0, "",
+                "of the action hived: who loses his cells to a higher priority of his queue goes on outside of them, "
+                "until others need the GPUs"},
+    option_info{"hived.opportunistic_below", option_type::integer, "0", -1e15, 1e15, "",
+                "of the action hived: preemptible groups of a lower priority use what is idle and leave when cells are "
+                "needed; all others are guaranteed the cells of their queue"},
+    option_info{"hived.owned_cells", option_type::list, "", 0, 0, "",
+                "of the action hived: cells that leaf queues own, queue:level:count or queue:level:count:product; "
+                "without any each owns what its GPU quota is worth, the largest cells first"},
+    option_info{"hived.topology", option_type::list, "", 0, 0, "",
+                "of the action hived: the topology whose domains are cells; without it the primary one, or the first "
+                "by name"},
     option_info{"invariants", option_type::choice, "off", 0, 0, "cheap full off",
                 "what sessions verify of themselves: cheap, what every committed statement has changed; full, "
                 "everything counted again as well; what is wrong is an error, and no decision depends on it"},
+    option_info{"kueue.settings", option_type::list, "", 0, 0, "",
+                "of the action kueue: key=value for all queues, queue.NAME.key=value for one"},
     option_info{"language", option_type::choice, "en", 0, 0, "en zh",
                 "language of the sentences in reasons and explanations: English or Chinese; no decision depends on it"},
     option_info{"las_2d.limits", option_type::list, "3250,7200", 0, 0, "",
@@ -283,27 +284,27 @@ constexpr std::array options{
                 "groups like one that has just failed are not searched victims for in the same action"},
     option_info{"staleness_grace", option_type::number, "60", -1, 1e9, "",
                 "seconds for which an incomplete gang may run, where its group says nothing; negative is for ever"},
-    option_info{"tiers", option_type::list, "", 0, 0, "",
-                "of the action tiers: plug-ins joined by +, the tier that decides first at first"},
-    option_info{"tiers.actions", option_type::list, "", 0, 0, "",
-                "what the action tiers runs, in order: enqueue, allocate, backfill, preempt, reclaim, gangpreempt, "
-                "gangreclaim"},
-    option_info{"tiers.settings", option_type::list, "", 0, 0, "",
-                "plugin.key=value for plug-ins of tiers, plugin.at.point=false where one is not asked"},
     option_info{"topology_steps", option_type::integer, "1000", -1, 1e15, "",
                 "domains that are tried for the members of one chunk in strict; -1 is all"},
     option_info{"traffic.least", option_type::integer, "1", 1, 1e15, "",
                 "MB/s between the pods of a group from which on the part traffic puts them near each other"},
-    option_info{"turns.settings", option_type::list, "", 0, 0, "",
-                "of the action turns: key=value for all queues, key@queue=value for one and those below it"},
     option_info{"victims.most_evictions", option_type::integer, "0", 0, 1e9, "",
                 "a group that was evicted so often is nobody's victim any more; 0: any number"},
+    option_info{"volcano.actions", option_type::list, "", 0, 0, "",
+                "what the action volcano runs, in order: enqueue, allocate, backfill, preempt, reclaim, gangpreempt, "
+                "gangreclaim"},
+    option_info{"volcano.settings", option_type::list, "", 0, 0, "",
+                "plugin.key=value for plug-ins of tiers, plugin.at.point=false where one is not asked"},
+    option_info{"volcano.tiers", option_type::list, "", 0, 0, "",
+                "of the action volcano: plug-ins joined by +, the tier that decides first at first"},
+    option_info{"yunikorn.settings", option_type::list, "", 0, 0, "",
+                "of the action yunikorn: key=value for all queues, key@queue=value for one and those below it"},
 };
 
 constexpr std::array integers{
     std::pair{std::string_view("backfill.groups"), &policy_options::backfill_groups},
     std::pair{std::string_view("backfill.reservations"), &policy_options::backfill_reservations},
-    std::pair{std::string_view("cells.opportunistic_below"), &policy_options::opportunistic_below},
+    std::pair{std::string_view("hived.opportunistic_below"), &policy_options::hived_opportunistic_below},
     std::pair{std::string_view("colocation.most"), &policy_options::colocation_most},
     std::pair{std::string_view("consolidation.max_victims"), &policy_options::consolidation_victims},
     std::pair{std::string_view("least_waste.reserve"), &policy_options::waste_reserve},
@@ -352,7 +353,7 @@ constexpr std::array numbers{
 };
 constexpr std::array flags{
     std::pair{std::string_view("multifactor.small_first"), &policy_options::factor_small_first},
-    std::pair{std::string_view("cells.lazy_preemption"), &policy_options::lazy_preemption},
+    std::pair{std::string_view("hived.lazy_preemption"), &policy_options::hived_lazy_preemption},
     std::pair{std::string_view("backfill.deadlines"), &policy_options::backfill_deadlines},
     std::pair{std::string_view("evicted_groups.wait"), &policy_options::evicted_groups_wait},
     std::pair{std::string_view("consolidation.moves_more"), &policy_options::consolidation_moves_more},
@@ -368,15 +369,15 @@ constexpr std::array flags{
 };
 constexpr std::array name_lists{
     std::pair{std::string_view("actions"), &policy_options::actions},
-    std::pair{std::string_view("admission.settings"), &policy_options::admission_settings},
-    std::pair{std::string_view("cells.owned"), &policy_options::owned_cells},
-    std::pair{std::string_view("cells.topology"), &policy_options::cell_topology},
+    std::pair{std::string_view("kueue.settings"), &policy_options::kueue_settings},
+    std::pair{std::string_view("hived.owned_cells"), &policy_options::hived_owned_cells},
+    std::pair{std::string_view("hived.topology"), &policy_options::hived_topology},
     std::pair{std::string_view("numa.ignore"), &policy_options::numa_ignore},
     std::pair{std::string_view("parts"), &policy_options::parts},
-    std::pair{std::string_view("tiers"), &policy_options::tiers},
-    std::pair{std::string_view("tiers.actions"), &policy_options::tier_actions},
-    std::pair{std::string_view("tiers.settings"), &policy_options::tier_settings},
-    std::pair{std::string_view("turns.settings"), &policy_options::turn_settings},
+    std::pair{std::string_view("volcano.tiers"), &policy_options::volcano_tiers},
+    std::pair{std::string_view("volcano.actions"), &policy_options::volcano_actions},
+    std::pair{std::string_view("volcano.settings"), &policy_options::volcano_settings},
+    std::pair{std::string_view("yunikorn.settings"), &policy_options::yunikorn_settings},
 };
 constexpr double nanoseconds = 1e9;
 
@@ -543,7 +544,8 @@ std::string_view name_of(placement_strategy s) { return s == placement_strategy:
 
 std::span<const option_info> option_list() noexcept { return options; }
 
-result<void> policy_options::set(std::string_view name, std::string_view value) {
+result<void> policy_options::set(std::string_view given_name, std::string_view value) {
+  const std::string_view name = engine_detail::current_option(given_name);
   const option_info* o = find_option(name);
   if (o == nullptr) return unknown_option(name);
   if (o->applies_to != option_target::engine) return other_target(name);
@@ -560,6 +562,7 @@ result<void> policy_options::set(std::string_view name, std::string_view value) 
   if (name == "preset") {
     result<policy_options> fresh = kaisched::preset(value);
     if (!fresh) return fresh.failure();
+    fresh->warnings = std::move(warnings);
     *this = std::move(*fresh);
   } else if (name == "mode") {
     mode = value == "compat" ? decision_mode::compat : decision_mode::strict;
@@ -590,12 +593,15 @@ result<void> policy_options::set(std::string_view name, std::string_view value) 
         return error{status::argument, "option fgd.pods: " + good.failure().message, {}};
     }
     fgd_pods = std::move(pods);
-  } else if (name == "cells.owned") {
+  } else if (name == "hived.owned_cells") {
     std::vector<std::string> owned = base::split_names(value);
     for (const std::string& one : owned) {
       if (const auto good = hived::parse_ownership(one); !good) return good.failure();
     }
-    owned_cells = std::move(owned);
+    hived_owned_cells = std::move(owned);
+  } else if (name == "actions") {
+    actions = base::split_names(value);
+    engine_detail::update_actions(actions, warnings);
   } else if (const auto names = member_of(name_lists, name); names != nullptr) {
     this->*names = base::split_names(value);
   } else if (name == "las_2d.limits") {
@@ -618,13 +624,15 @@ result<void> policy_options::set(std::string_view name, std::string_view value) 
     this->*duration = std::llround(number * nanoseconds);
   } else if (const auto real = member_of(numbers, name); real != nullptr) {
     this->*real = number;
-  } else {
-    return set_flag(this->*member_of(flags, name), name, value);
+  } else if (auto done = set_flag(this->*member_of(flags, name), name, value); !done) {
+    return done;
   }
+  engine_detail::warn_of_old_option(given_name, warnings);
   return {};
 }
 
-result<std::string> policy_options::get(std::string_view name) const {
+result<std::string> policy_options::get(std::string_view given_name) const {
+  const std::string_view name = engine_detail::current_option(given_name);
   const option_info* o = find_option(name);
   if (o == nullptr) return unknown_option(name);
   if (o->applies_to != option_target::engine) return other_target(name);
@@ -712,16 +720,16 @@ result<policy_options> preset(std::string_view name) {
   if (name == "hived-2020-r2") {
     o.preset = name;
     o.parts = base::split_names(cell_parts);
-    o.actions = {"cells"};
+    o.actions = {"hived"};
     return o;
   }
   if (name == "kueue-classical-2026.08-r2" || name == "kueue-fair-2026.08-r2") {
     o.preset = name;
     o.parts = base::split_names(admitted_parts);
-    o.actions = {"admission"};
+    o.actions = {"kueue"};
     o.evicted_groups_wait = true;
-    o.admission_settings = base::split_names(admission_rules);
-    if (name == "kueue-fair-2026.08-r2") o.admission_settings.emplace_back("fair_sharing=true");
+    o.kueue_settings = base::split_names(admission_rules);
+    if (name == "kueue-fair-2026.08-r2") o.kueue_settings.emplace_back("fair_sharing=true");
     o.gpu_placement = placement_strategy::spread;
     o.cpu_placement = placement_strategy::spread;
     return o;
@@ -730,19 +738,19 @@ result<policy_options> preset(std::string_view name) {
     if (one.preset != name) continue;
     o.preset = name;
     o.parts = base::split_names(tiered_parts);
-    o.actions = {"tiers"};
+    o.actions = {"volcano"};
     o.evicted_groups_wait = true;
-    o.tiers = base::split_names(one.tiers);
-    o.tier_actions = base::split_names(one.actions);
-    o.tier_settings = base::split_names(one.settings);
+    o.volcano_tiers = base::split_names(one.tiers);
+    o.volcano_actions = base::split_names(one.actions);
+    o.volcano_settings = base::split_names(one.settings);
     return o;
   }
   for (const turn_bundle& one : turn_bundles) {
     if (one.preset != name) continue;
     o.preset = name;
     o.parts = base::split_names(tiered_parts);
-    o.actions = {"turns"};
-    o.turn_settings = base::split_names(one.settings);
+    o.actions = {"yunikorn"};
+    o.yunikorn_settings = base::split_names(one.settings);
     return o;
   }
   std::string known;

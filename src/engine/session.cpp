@@ -9,6 +9,7 @@
 #include "actions/nominations.hpp"
 #include "base/nearest.hpp"
 #include "engine/action_list.hpp"
+#include "engine/old_names.hpp"
 #include "engine/session_impl.hpp"
 
 namespace kaisched {
@@ -61,10 +62,12 @@ std::int64_t searches_after(const work::core& c, std::string_view action) {
 }  // namespace
 
 /// no_row: for all groups.
-result<void> session::run_for(std::string_view action, group_row group) {
+result<void> session::run_for(std::string_view given_action, group_row group) {
   work::core& c = *impl_->core;
   if (!c.statement.log.empty())
     return error{status::state, "the statement is open: commit or roll back before an action", {}};
+  const std::string_view action = engine_detail::current_action(given_action);
+  engine_detail::warn_of_old_action(given_action, impl_->warnings);
   std::vector<std::string_view> names;
   for (const engine_detail::action_entry& entry : engine_detail::action_list()) {
     names.push_back(entry.name);
@@ -111,6 +114,14 @@ result<void> session::run() {
   }
   actions::tell_lapsed(*impl_->core);
   return {};
+}
+
+std::vector<std::string> session::warnings() const {
+  std::vector<std::string> all = impl_->core->options.warnings;
+  for (const std::string& one : impl_->warnings) {
+    if (std::ranges::find(all, one) == all.end()) all.push_back(one);
+  }
+  return all;
 }
 
 result<void> session::adopt_if_done(const std::function<result<void>(session&)>& run) {

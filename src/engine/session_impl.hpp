@@ -3,7 +3,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <kaisched/session.hpp>
 
@@ -26,7 +28,11 @@ struct session::impl {
   impl(const snapshot& base, std::shared_ptr<const work::policy_setup> setup, std::int64_t now)
       : core(std::make_unique<work::core>(base, std::move(setup), now)) {}
   /// A fork has trials of its own; that of a trial belongs to the same session as the trial.
-  impl(const impl& other) : core(std::make_unique<work::core>(*other.core)), worlds(other.worlds), above(other.above) {
+  impl(const impl& other)
+      : core(std::make_unique<work::core>(*other.core)),
+        warnings(other.warnings),
+        worlds(other.worlds),
+        above(other.above) {
     if (above != nullptr) above->add(core->run.cancel);
   }
   impl& operator=(const impl&) = delete;
@@ -46,6 +52,7 @@ struct session::impl {
     const std::lock_guard lock(adopting);
     if (above != nullptr) above->replace(core->run.cancel, trial.core->run.cancel);
     core.swap(trial.core);
+    warnings.swap(trial.warnings);
     trial.above = nullptr;
   }
 
@@ -56,7 +63,8 @@ struct session::impl {
 
   std::mutex adopting;  ///< while another thread cancels
   std::unique_ptr<work::core> core;
-  base::shelf<kept_world> worlds;  ///< for the next question
+  std::vector<std::string> warnings;  ///< of actions that were run by old names
+  base::shelf<kept_world> worlds;     ///< for the next question
   /// Trials of this session, and those that it is one of.
   std::shared_ptr<engine_detail::trial_sessions> trials = std::make_shared<engine_detail::trial_sessions>();
   std::shared_ptr<engine_detail::trial_sessions> above;

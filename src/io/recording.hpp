@@ -96,7 +96,8 @@ struct recorded_session {
   std::string digest;                  ///< of the session
   std::vector<std::string> decisions;  ///< as a scenario expects them, in order
   std::string preset;
-  std::vector<std::pair<std::string, std::string>> options;  ///< those that differ from the preset
+  /// Those that differ from the preset, by their present names whatever they were called when they were recorded.
+  std::vector<std::pair<std::string, std::string>> options;
 };
 
 /// Goes through a recording from its beginning. Every length and checksum is checked: of `kaisched-recording/2` no byte

@@ -208,7 +208,7 @@ result<void> edit::read_queue(const table_reader& t, std::uint64_t row, queue_in
   return t.has(col::queue_gpu_limits) ? read_gpu_limits(t, row, q) : result<void>();
 }
 
-/// What only the action tiers looks at.
+/// What only the action volcano looks at.
 result<void> edit::read_tier_columns(const table_reader& t, std::uint64_t row, queue_info& q) const {
   const auto refuse = [&](std::uint32_t column, const std::string& what) {
     return t.fail(status::argument, row, column, queue_text(q.name) + ": " + what);

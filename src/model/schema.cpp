@@ -57,16 +57,16 @@ constexpr std::array queue_columns{
                 "Most GPUs of a type that the queue may hold, by the label nvidia.com/gpu.product of nodes; for the "
                 "part gputypes."},
     column_info{col::queue_guarantee, "guarantee", ct::i64, cs::quotas, false, ek::none, "fixed units", "0",
-                "What is kept for the queue, whether or not it uses it; for the action tiers."},
+                "What is kept for the queue, whether or not it uses it; for the action volcano."},
     column_info{col::queue_reclaimable, "reclaimable", ct::u8, cs::one, false, ek::none, "0 or 1", "1",
-                "0: other queues take nothing back from it; for the action tiers."},
+                "0: other queues take nothing back from it; for the action volcano."},
     column_info{col::queue_hierarchy, "hierarchy", ct::string_list, cs::ragged, false, ek::none, "name:weight", "",
                 "Path from the root to the queue, with the weight of each step; for the plug-in drf of the action "
-                "tiers."},
+                "volcano."},
     column_info{col::queue_node_groups, "node_groups", ct::string_list, cs::ragged, false, ek::none, "affinity:name",
                 "",
                 "Groups of nodes that the queue wants or avoids, as required:NAME, preferred:NAME, avoided:NAME, "
-                "rather_avoided:NAME; for the plug-in nodegroup of the action tiers."},
+                "rather_avoided:NAME; for the plug-in nodegroup of the action volcano."},
 };
 constexpr std::array node_columns{
     column_info{col::node_name, "name", ct::string, cs::ragged, true, ek::none, "name", "",
@@ -233,7 +233,7 @@ constexpr std::array pod_group_columns{
     column_info{col::pod_group_min_resources, "min_resources", ct::string_list, cs::ragged, false, ek::none,
                 "resource:amount", "",
                 "What the group needs at least, in fixed units, when it is let in; empty: what the first pods of its "
-                "gang ask for. For the action tiers."},
+                "gang ask for. For the action volcano."},
     column_info{col::pod_group_searched, "searched", ct::i64, cs::one, false, ek::none, "bits", "0",
                 "Actions that have searched for victims of the group while searches took more effort than one session "
                 "has: 4 consolidation, 8 reclaim, 16 preempt. Groups without the bit are searched for first. 256 times "
@@ -362,7 +362,7 @@ constexpr std::array pod_columns{
         col::pod_node_preferences, "node_preferences", ct::string_list, cs::ragged, false, ek::none,
         "weight: label selector", "",
         "Preferred node affinity: the weight of each selector that a node matches, 1 to 100, counts for it. Read "
-        "by the plug-in nodeorder of tiers."},
+        "by the plug-in nodeorder of volcano."},
     column_info{col::pod_spread, "spread", ct::string_list, cs::ragged, false, ek::none, "skew key: label selector", "",
                 "How evenly pods that the selector matches must be spread over the domains of a key: 'SKEW key [WORD "
                 "...]: selector', see the part topologyspread."},

@@ -26,9 +26,10 @@ class makeup {
   [[nodiscard]] const policy_options& options() const { return o_; }
   [[nodiscard]] bool part(std::string_view name) const { return contains(o_.parts, name); }
   [[nodiscard]] bool action(std::string_view name) const { return contains(o_.actions, name); }
-  /// Of the action `tiers`.
+  /// Of the action `volcano`.
   [[nodiscard]] bool plugin(std::string_view name) const {
-    return action("tiers") && std::any_of(o_.tiers.begin(), o_.tiers.end(), [&](std::string_view tier) {
+    return action("volcano") &&
+           std::any_of(o_.volcano_tiers.begin(), o_.volcano_tiers.end(), [&](std::string_view tier) {
              for (;;) {
                const std::size_t plus = tier.find('+');
                if (tier.substr(0, plus) == name) return true;
@@ -37,20 +38,20 @@ class makeup {
              }
            });
   }
-  [[nodiscard]] bool tier_setting(std::string_view text) const { return contains(o_.tier_settings, text); }
+  [[nodiscard]] bool tier_setting(std::string_view text) const { return contains(o_.volcano_settings, text); }
   [[nodiscard]] bool multifactor(std::int64_t policy_options::* points) const {
     return part("multifactor") && o_.*points > 0;
   }
   /// Queues are quotas of amounts, in whatever form.
-  [[nodiscard]] bool divides() const { return part("proportion") || action("admission") || action("turns"); }
+  [[nodiscard]] bool divides() const { return part("proportion") || action("kueue") || action("yunikorn"); }
   [[nodiscard]] bool evicts() const {
-    constexpr std::array actions{"consolidation", "reclaim", "preempt",    "stalegangeviction",
-                                 "tiers",         "turns",   "admission",  "backfill",
-                                 "cells",         "resize",  "repartition"};
+    constexpr std::array actions{"consolidation", "reclaim",  "preempt",    "stalegangeviction",
+                                 "volcano",       "yunikorn", "kueue",      "backfill",
+                                 "hived",         "resize",   "repartition"};
     return std::any_of(actions.begin(), actions.end(), [&](std::string_view one) { return action(one); });
   }
   [[nodiscard]] bool places_by_topology() const {
-    return (part("topology") && !action("tiers") && !action("turns")) || action("admission") ||
+    return (part("topology") && !action("volcano") && !action("yunikorn")) || action("kueue") ||
            plugin("network-topology-aware");
   }
 
@@ -106,7 +107,7 @@ constexpr std::array readers{
            },
            nullptr,
            [](const makeup& m) {
-             return m.divides() || m.action("cells") || m.plugin("capacity") || m.plugin("proportion") ||
+             return m.divides() || m.action("hived") || m.plugin("capacity") || m.plugin("proportion") ||
                     m.plugin("drf") || m.part("multifactor") || m.part("gputypes") || m.part("minruntime");
            }},
     reader{{table_kind::queue, col::queue_priority},
@@ -114,14 +115,14 @@ constexpr std::array readers{
            nullptr,
            [](const makeup& m) {
              return m.part("proportion") || m.multifactor(&policy_options::factor_queue) ||
-                    (m.action("tiers") && !m.tier_setting("jobs.one_queue=true"));
+                    (m.action("volcano") && !m.tier_setting("jobs.one_queue=true"));
            }},
     reader{{table_kind::queue, col::queue_quota},
            [](const cluster_state&, const model::queue_info& q) {
              return std::any_of(q.quota.begin(), q.quota.end(), [](std::int64_t a) { return a != unlimited; });
            },
            nullptr,
-           [](const makeup& m) { return m.divides() || m.action("cells") || m.plugin("capacity"); }},
+           [](const makeup& m) { return m.divides() || m.action("hived") || m.plugin("capacity"); }},
     reader{{table_kind::queue, col::queue_limit},
            [](const cluster_state&, const model::queue_info& q) {
              return std::any_of(q.limit.begin(), q.limit.end(), [](std::int64_t a) { return a != unlimited; });
@@ -157,11 +158,11 @@ constexpr std::array readers{
     reader{{table_kind::queue, col::queue_guarantee},
            [](const cluster_state&, const model::queue_info& q) { return q.guarantee != model::quota_vector{}; },
            nullptr,
-           [](const makeup& m) { return m.action("tiers"); }},
+           [](const makeup& m) { return m.action("volcano"); }},
     reader{{table_kind::queue, col::queue_reclaimable},
            [](const cluster_state&, const model::queue_info& q) { return !q.reclaimable; },
            nullptr,
-           [](const makeup& m) { return m.action("tiers"); }},
+           [](const makeup& m) { return m.action("volcano"); }},
     reader{{table_kind::pod_group, col::pod_group_preemptible},
            nullptr,
            [](const cluster_state& s, group_row g, group_row) { return !s.groups[g].preemptible; },
@@ -199,7 +200,7 @@ constexpr std::array readers{
            [](const cluster_state& s, group_row g, group_row) {
              return names_level(s, g, &model::topology_ask::required_level);
            },
-           [](const makeup& m) { return m.places_by_topology() || m.action("turns"); }},
+           [](const makeup& m) { return m.places_by_topology() || m.action("yunikorn"); }},
     reader{{table_kind::pod_group, col::pod_group_preferred_level},
            nullptr,
            [](const cluster_state& s, group_row g, group_row) {

@@ -14,7 +14,7 @@
 
 namespace kaisched::volcano {
 
-/// Action `tiers`: plug-ins in tiers vote on which pods start and which are evicted. Options `tiers` and `tiers.*`.
+/// Action `volcano`: plug-ins in tiers vote on which pods start and which are evicted. Options `volcano.*`.
 result<void> schedule(work::core& c);
 
 /// What each of these plug-ins says of nodes for a pod that waits.
@@ -30,21 +30,21 @@ struct plugin_points {
 
 namespace kaisched::hived {
 
-/// Action `cells`: groups in the cells that their queues own, others on what is idle. Options `cells.*`.
+/// Action `hived`: groups in the cells that their queues own, others on what is idle. Options `hived.*`.
 result<void> schedule(work::core& c);
 
 }  // namespace kaisched::hived
 
 namespace kaisched::kueue {
 
-/// Action `admission`: the heads of all queues take quota, or tell others to leave. Option `admission.settings`.
+/// Action `kueue`: the heads of all queues take quota, or tell others to leave. Option `kueue.settings`.
 result<void> schedule(work::core& c);
 
 }  // namespace kaisched::kueue
 
 namespace kaisched::yunikorn {
 
-/// Action `turns`: queues take turns, one pod each time. Option `turns.settings`.
+/// Action `yunikorn`: queues take turns, one pod each time. Option `yunikorn.settings`.
 result<void> schedule(work::core& c);
 
 }  // namespace kaisched::yunikorn

@@ -76,7 +76,7 @@ std::int64_t memory_of_each(std::span<const node_kind> kinds) {
 }  // namespace
 
 bool needs_cohort(const policy_options& options) {
-  return std::find(options.actions.begin(), options.actions.end(), "admission") != options.actions.end();
+  return std::find(options.actions.begin(), options.actions.end(), "kueue") != options.actions.end();
 }
 
 result<io::cluster_input> plain_cluster(std::string_view nodes, const workload& jobs, std::string_view queue,

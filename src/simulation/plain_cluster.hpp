@@ -24,7 +24,7 @@ namespace kaisched::simulation {
                                                       bool equal_quotas = false, std::int64_t nodes_per_rack = 0,
                                                       bool in_cohort = false);
 
-/// The policy divides quotas of queues as Kueue does (action `admission`): its queues get a cohort.
+/// The policy divides quotas of queues as Kueue does (action `kueue`): its queues get a cohort.
 [[nodiscard]] bool needs_cohort(const policy_options& options);
 
 }  // namespace kaisched::simulation

@@ -32,6 +32,8 @@ static void null_library_and_engine(void) {
   CHECK(needed == strlen("strict") + 1);
   EXPECT(KAISCHED_OK, KAISCHED_FN_ENGINE_GET, kaisched_engine_get, engine, "mode", text, sizeof text, NULL);
   CHECK(strcmp(text, "strict") == 0);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_ENGINE_WARNING, kaisched_engine_warning, NULL, 0, text, sizeof text, &needed);
+  CHECK(needed == 0);
   kaisched_engine_destroy(engine);
 }
 
@@ -336,6 +338,41 @@ static void devices_of_vendors(void) {
   OK(kaisched_engine_add_vendors(engine, vendors, size, "acme.json", NULL));
   OK(kaisched_engine_add_vendors(engine, vendors, size, NULL, NULL)); /* replaces its like */
   kaisched_engine_destroy(engine);
+}
+
+/* Names of the version before, which are taken for the present ones. */
+static void old_names(void) {
+  const char* const wanted =
+      "option 'tiers.actions' is called 'volcano.actions' since 0.2; the old name will not be "
+      "accepted in 0.3";
+  kaisched_engine* engine = new_engine();
+  char text[256] = "";
+  size_t needed = 0;
+  EXPECT(KAISCHED_E_NOT_FOUND, KAISCHED_FN_ENGINE_WARNING, kaisched_engine_warning, engine, 0, NULL, 0, NULL);
+  OK(kaisched_engine_set(engine, "tiers.actions", "allocate", NULL));
+  OK(kaisched_engine_set(engine, "tiers.actions", "allocate,preempt", NULL));
+  CHECK(option_is(engine, "volcano.actions", "allocate,preempt"));
+  CHECK(option_is(engine, "tiers.actions", "allocate,preempt"));
+  OK(kaisched_engine_warning(engine, 0, NULL, 0, &needed, NULL));
+  CHECK(needed == strlen(wanted) + 1);
+  EXPECT(KAISCHED_E_LIMIT, KAISCHED_FN_ENGINE_WARNING, kaisched_engine_warning, engine, 0, text, 8, &needed);
+  OK(kaisched_engine_warning(engine, 0, text, sizeof text, NULL, NULL));
+  CHECK(strcmp(text, wanted) == 0);
+  EXPECT(KAISCHED_E_NOT_FOUND, KAISCHED_FN_ENGINE_WARNING, kaisched_engine_warning, engine, 1, NULL, 0, NULL);
+  kaisched_engine_destroy(engine);
+
+  const kaisched_kv options[] = {{"preset", "volcano-default"}, {"actions", "tiers"}};
+  kaisched_session* session = NULL;
+  OK(kaisched_solve(KAISCHED_ABI_VERSION, options, 2, NULL, 0, 0, &session, NULL));
+  OK(kaisched_session_warning(session, 0, text, sizeof text, NULL, NULL));
+  CHECK(strstr(text, "action 'tiers' is called 'volcano' since 0.2") == text);
+  EXPECT(KAISCHED_E_NOT_FOUND, KAISCHED_FN_SESSION_WARNING, kaisched_session_warning, session, 1, NULL, 0, NULL);
+  OK(kaisched_session_run(session, "cells", NULL));
+  OK(kaisched_session_warning(session, 1, text, sizeof text, NULL, NULL));
+  CHECK(strstr(text, "action 'cells' is called 'hived'") == text);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_SESSION_WARNING, kaisched_session_warning, NULL, 0, NULL, 0, &needed);
+  CHECK(needed == 0);
+  kaisched_session_close(session);
 }
 
 static void engines(void) {
@@ -790,11 +827,14 @@ static void kinds_and_columns(void) {
 }
 
 static const named_case cases[] = {
-    {"library", library},           {"kinds", kinds_and_columns},   {"null_use", null_use},
-    {"double_use", double_use},     {"struct_sizes", struct_sizes}, {"buffers", buffers},
-    {"results", results},           {"engines", engines},           {"vendors", devices_of_vendors},
-    {"independence", independence}, {"quarantine", quarantine},     {"objects", objects},
-    {"object_cache", object_cache}, {"recordings", recordings},
+    {"library", library},           {"kinds", kinds_and_columns},
+    {"null_use", null_use},         {"double_use", double_use},
+    {"struct_sizes", struct_sizes}, {"buffers", buffers},
+    {"results", results},           {"engines", engines},
+    {"old_names", old_names},       {"vendors", devices_of_vendors},
+    {"independence", independence}, {"quarantine", quarantine},
+    {"objects", objects},           {"object_cache", object_cache},
+    {"recordings", recordings},
 };
 
 int main(int argc, char** argv) { return run_cases(cases, sizeof cases / sizeof cases[0], argc, argv); }

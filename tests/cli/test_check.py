@@ -264,7 +264,7 @@ class Check(Case):
     def test_what_only_tiers_keep_for_a_queue(self):
         for column in ('"guarantee": {"gpu": 1000}', '"reclaimable": 0'):
             members = ('"queue": [{"name": "q", %s}]' % column, NODE, jobs("a"))
-            self.only("unread-column", "which only the action tiers looks at", *members)
+            self.only("unread-column", "which only the action volcano looks at", *members)
             self.assertEqual(self.findings(*members, options=["--preset", "volcano-default"])["findings"], [])
 
     def test_clock(self):

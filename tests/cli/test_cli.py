@@ -296,6 +296,24 @@ class Run(Case):
                 text = self.ok("run", "--cluster", path, *way, "--decisions", "-")
                 self.assertEqual(len({row["node_name"] for row in json.loads(text)["decision"]}), expected)
 
+    def test_old_names_are_accepted_with_one_warning_each(self):
+        path = self.file("c.json", cluster(QUEUE, NODE, jobs("a", "b")))
+        told = "--preset", "volcano-default", "--json"
+        done = kaisched("run", path, *told, "--actions", "tiers", "--set", "tiers.actions=allocate", "--set", "tiers.actions=allocate")
+        self.assertEqual(
+            done.stderr,
+            "kaisched: warning: action 'tiers' is called 'volcano' since 0.2; the old name will not be accepted in 0.3\n"
+            "kaisched: warning: option 'tiers.actions' is called 'volcano.actions' since 0.2; the old name will not be accepted in 0.3\n",
+        )
+        present = json.loads(self.ok("run", path, *told, "--actions", "volcano", "--set", "volcano.actions=allocate"))
+        self.assertEqual(json.loads(done.stdout)["digest"], present["digest"])
+        listed = {one["name"] for one in json.loads(self.ok("options", "--json"))["options"]}
+        self.assertLess({"volcano.tiers", "kueue.settings"}, listed)
+        self.assertFalse({"tiers", "admission.settings"} & listed)
+        asked = kaisched("options", "tiers")
+        self.assertIn("option 'tiers' is called 'volcano.tiers'", asked.stderr)
+        self.assertEqual((asked.returncode, asked.stdout), (0, self.ok("options", "volcano.tiers")))
+
     def test_cluster_from_standard_input(self):
         self.assertIn("2 pods of 2 jobs start now", self.ok("run", "--cluster", "-", stdin=self.small.read_text()))
 

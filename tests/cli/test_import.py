@@ -181,10 +181,10 @@ class Import(Case):
         told = self.told(VOLCANO)
         options = told["options"]
         self.assertEqual((told["from"], options["preset"]), ("Volcano", "volcano-default"))
-        self.assertEqual(options["tiers"], "priority+gang,capacity+nodeorder+binpack+resource-strategy-fit+task-topology")
-        self.assertEqual(options["tiers.actions"], "enqueue,allocate,gangpreempt")
+        self.assertEqual(options["volcano.tiers"], "priority+gang,capacity+nodeorder+binpack+resource-strategy-fit+task-topology")
+        self.assertEqual(options["volcano.actions"], "enqueue,allocate,gangpreempt")
         self.assertEqual(
-            options["tiers.settings"].split(","),
+            options["volcano.settings"].split(","),
             ["gang.at.preemptable=false", "capacity.at.hierarchy=true", "capacity.ancestor_levels=1", "nodeorder.least=2", "nodeorder.affinity=3", "nodeorder.pods=3", "binpack.weight=10",
              "binpack.resources.nvidia.com/gpu=7", "binpack.resources.example.com/foo=1", "resource-strategy-fit.weight=4",
              "resource-strategy-fit.resources.nvidia.com/gpu=most:2", "resource-strategy-fit.resources.cpu=least:1", "resource-strategy-fit.scarce.weight=10",
@@ -213,9 +213,9 @@ tiers:
       thresholds: {cpu: 70, mem: 90}
       estimator: {request_ratio: 0.5, burst_ratio: 0.1, risk_factor: 1.5, be_cpu: 100m, be_mem: 1Gi}
 """)
-        self.assertEqual(told["options"]["tiers"], "drf+pdb+cdp,nodegroup+usage")
+        self.assertEqual(told["options"]["volcano.tiers"], "drf+pdb+cdp,nodegroup+usage")
         self.assertEqual(
-            told["options"]["tiers.settings"].split(","),
+            told["options"]["volcano.settings"].split(","),
             ["drf.at.hierarchy=true", "nodegroup.at.hierarchy=true", "nodegroup.strict=false", "nodegroup.preferred_in_order=true",
              "usage.at.predicate=false", "usage.weight=7", "usage.cpu=2", "usage.most_cpu=70", "usage.most_memory=90",
              "usage.request_ratio=0.5", "usage.risk_factor=1.5", "usage.cpu_of_none=100", "usage.memory_of_none=1024"],
@@ -248,7 +248,7 @@ tiers:
         told = self.told(KUBE)
         self.assertEqual(told["options"]["preset"], "kube-default")
         self.assertEqual(
-            told["options"]["tiers.settings"],
+            told["options"]["volcano.settings"],
             "jobs.one_queue=true,nodeorder.balanced_gpus=false,jobs.by_pod=true,preempt.trials=true,preempt.by_start=true,preempt.for_nothing=true,"
             "preempt.most_nodes=1000000,nodeorder.taints=3,nodeorder.affinity=4,nodeorder.pods=2,nodeorder.required_pods=1,nodeorder.spread=2,nodeorder.least=0,nodeorder.most=5,nodeorder.balanced=0,preempt.percent_of_nodes=25,preempt.fewest_nodes=7",
         )
@@ -322,7 +322,7 @@ tiers:
         options = told["options"]
         self.assertEqual((told["from"], options["preset"]), ("Kueue", "kueue-classical"))
         self.assertEqual(
-            options["admission.settings"].split(","),
+            options["kueue.settings"].split(","),
             ["topology=net", "flavor_label=pool", "flavors=spot+reserved", "queue.research.nominal.gpu.spot=8", "queue.vision.order=strict",
              "queue.vision.within_queue=lower_priority", "queue.vision.reclaim_within_cohort=any", "queue.vision.borrow_within_cohort=lower_priority",
              "queue.vision.borrow_highest_priority=50", "queue.vision.when_can_borrow=next", "queue.vision.when_can_preempt=stop",
@@ -343,12 +343,12 @@ tiers:
         shares = "---\napiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nfairSharing: {preemptionStrategies: [LessThanInitialShare]}\n"
         told = self.told(KUEUE + shares)
         self.assertEqual(told["options"]["preset"], "kueue-fair")
-        self.assertEqual(told["options"]["admission.settings"].split(",")[0], "fair_sharing=true")
-        self.assertIn("share_strategies=below_initial_share", told["options"]["admission.settings"])
+        self.assertEqual(told["options"]["kueue.settings"].split(",")[0], "fair_sharing=true")
+        self.assertIn("share_strategies=below_initial_share", told["options"]["kueue.settings"])
 
     def test_the_queues_of_kueue_are_a_scenario(self):
         told = self.told(KUEUE)
-        lines = ["scenario 1", "option preset=kueue-classical", f"option admission.settings=[{told['options']['admission.settings']}]"]
+        lines = ["scenario 1", "option preset=kueue-classical", f"option kueue.settings=[{told['options']['kueue.settings']}]"]
         lines += told["rows"]
         lines += ["node n gpu=8 pods=110 labels={pool=reserved,rack=r,kubernetes.io/hostname=n}", "pod_group g[1-9] queue=vision", "pod g[1-9]-0 group=g[1-9] gpu=1"]
         lines += ["run", "expect counts bind=4 unschedulable=5", ""]  # of reserved ones nobody lends anything
@@ -359,15 +359,15 @@ tiers:
         rest = "queueingStrategy" + KUEUE.split("queueingStrategy")[1]
         for stop, drains in (("Hold", False), ("HoldAndDrain", True)):
             told = self.told(head + f"stopPolicy: {stop}\n    " + rest)
-            settings = told["options"]["admission.settings"]
+            settings = told["options"]["kueue.settings"]
             for resource in ("cpu", "gpu"):
                 for kind in ("nominal", "borrowing"):
                     self.assertIn(f"queue.vision.{kind}.{resource}.reserved=0", settings)
             self.assertNotIn("=4", settings)
-            self.assertEqual(told["options"].get("actions"), "overlimit,admission" if drains else None)
+            self.assertEqual(told["options"].get("actions"), "overlimit,kueue" if drains else None)
             self.assertEqual(["limit=0" in row for row in told["rows"] if "vision" in row], [drains])
-            lines = ["scenario 1", "option preset=kueue-classical", f"option admission.settings=[{settings}]"]
-            lines += ["option actions=[overlimit,admission]"] if drains else []
+            lines = ["scenario 1", "option preset=kueue-classical", f"option kueue.settings=[{settings}]"]
+            lines += ["option actions=[overlimit,kueue]"] if drains else []
             lines += told["rows"]
             lines += ["node n gpu=8 pods=110 labels={pool=reserved,rack=r,kubernetes.io/hostname=n}", "pod_group old queue=vision",
                       "pod old-0 group=old gpu=1 status=running node=n", "pod_group new queue=vision", "pod new-0 group=new gpu=1"]  # fmt: skip
@@ -379,7 +379,7 @@ tiers:
         options = told["options"]
         self.assertEqual((told["from"], options["preset"]), ("YuniKorn", "yunikorn-default"))
         self.assertEqual(
-            options["turns.settings"].split(","),
+            options["yunikorn.settings"].split(","),
             ["nodes.order=binpacking", "nodes.weight.cpu=1", "nodes.weight.gpu=4", "nodes.weight.memory=0", "preemption=false", "apps.order=fair",
              "apps.most@research=5", "group_limit.lab:apps@research=3", "group_limit.lab:gpu@research=2", "group_limit.lab:cpu@research=1.5", "limit.ann:apps@research=3", "limit.ann:gpu@research=2", "limit.ann:cpu@research=1.5", "limit.*:apps@research=3",
              "limit.*:gpu@research=2", "limit.*:cpu@research=1.5", "preemption.delay@research.vision=90", "preemption.policy@research.vision=fence",

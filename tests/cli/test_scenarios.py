@@ -2,7 +2,7 @@
 
 import json
 
-from support import Case, main
+from support import Case, kaisched, main
 
 CLUSTER = """scenario 1 "two nodes"
 node n[1-2] gpu=2 cpu=8 pods=10
@@ -23,8 +23,6 @@ class Updates(Case):
         return path.read_bytes().decode()
 
     def differs(self, *arguments):
-        from support import kaisched
-
         done = kaisched(*arguments)
         self.assertEqual((done.returncode, done.stderr), (1, ""))
         return done.stdout
@@ -98,6 +96,15 @@ class Options(Case):
         self.assertIn("--differs nope=1: ", self.fails(2, "minimise", path, "--differs", "nope=1"))
         self.assertIn("--differs mode=bogus: ", self.fails(2, "minimise", path, "--differs", "mode=bogus"))
         self.ok("test", path, "--set", "mode=strict")
+
+    def test_old_names_are_told_with_their_lines(self):
+        path = self.file("old.ks", "scenario 1\nnode n gpu=1\nrun preset=volcano-default actions=[tiers]\nexpect nothing\nrun preset=volcano-default actions=[tiers]\nexpect nothing\n")
+        done = kaisched("test", path, "--set", "turns.settings=", "--json")
+        lines = done.stderr.splitlines()
+        self.assertEqual((done.returncode, len(lines)), (0, 2), done.stderr)
+        self.assertIn("kaisched: warning: option 'turns.settings' is called 'yunikorn.settings' since 0.2", lines[0])
+        self.assertIn(f"kaisched: warning: {path}:3: action 'tiers' is called 'volcano' since 0.2", lines[1])
+        self.assertTrue(json.loads(done.stdout))
 
     def test_what_is_to_be_kept_is_read_first(self):
         path = self.file("a.ks", RUN)

@@ -512,6 +512,8 @@ std::vector<call> calls(size_of_cluster how_large) {
   add("engine_set", engine, [](handles& h, kaisched_error& e) {
     return kaisched_engine_set(h.engine, "actions", "allocate,stalegangeviction", &e);
   });
+  add("engine_set by old names", engine,
+      [](handles& h, kaisched_error& e) { return kaisched_engine_set(h.engine, "actions", "tiers,turns", &e); });
   add("engine_set preset", engine,
       [](handles& h, kaisched_error& e) { return kaisched_engine_set(h.engine, "preset", "volcano-default", &e); });
   add(
@@ -522,6 +524,17 @@ std::vector<call> calls(size_of_cluster how_large) {
       },
       [](handles& h, kaisched_error& e) {
         return kaisched_engine_get(h.engine, "actions", h.buffer.data(), h.buffer.size(), &h.size, &e);
+      });
+  add(
+      "engine_warning",
+      [has](handles& h) {
+        has->engine(h);
+        kaisched_error e = KAISCHED_ERROR_INIT;
+        kaisched_engine_set(h.engine, "actions", "tiers", &e);
+        h.buffer.assign(256, '\0');
+      },
+      [](handles& h, kaisched_error& e) {
+        return kaisched_engine_warning(h.engine, 0, h.buffer.data(), h.buffer.size(), &h.size, &e);
       });
   add("cluster_create", nothing,
       [](handles& h, kaisched_error& e) { return kaisched_cluster_create(&h.new_cluster, &e); });
@@ -704,6 +717,17 @@ std::vector<call> calls(size_of_cluster how_large) {
       },
       [](handles& h, kaisched_error& e) {
         return kaisched_session_digest(h.session, h.buffer.data(), h.buffer.size(), &h.size, &e);
+      });
+  add(
+      "session_warning",
+      [has](handles& h) {
+        has->session(h);
+        h.buffer.assign(256, '\0');
+      },
+      [](handles& h, kaisched_error& e) {
+        const kaisched_status done =
+            kaisched_session_warning(h.session, 0, h.buffer.data(), h.buffer.size(), &h.size, &e);
+        return done == KAISCHED_E_NOT_FOUND ? KAISCHED_OK : done;
       });
 
   // ---- why

@@ -341,6 +341,7 @@ void c_world::get_engine() {
   const kaisched_engine* const e = engines_.pick(from_).handle;
   const char* const key = option();
   (void)text_of(KAISCHED_FN_ENGINE_GET, e == nullptr || key == nullptr, kaisched_engine_get, e, key);
+  (void)text_of(KAISCHED_FN_ENGINE_WARNING, e == nullptr, kaisched_engine_warning, e, from_.below(3));
 }
 void c_world::add_part() {
   kaisched_engine* const e = engines_.pick(from_).handle;
@@ -749,6 +750,7 @@ void c_world::read_session() {
   auto& s = sessions_.pick(from_);
   read_table(s, KAISCHED_FN_SESSION_TABLE, kaisched_session_table, KAISCHED_TABLE_DECISION, 8);
   (void)text_of(KAISCHED_FN_SESSION_DIGEST, s.handle == nullptr, kaisched_session_digest, s.handle);
+  (void)text_of(KAISCHED_FN_SESSION_WARNING, s.handle == nullptr, kaisched_session_warning, s.handle, from_.below(3));
 }
 void c_world::drop_session() { give_back<kaisched_session>(sessions_.pick(from_)); }
 

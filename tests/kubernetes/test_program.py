@@ -118,6 +118,12 @@ class Configuration(Case):
         self.refused("engine: {placement.gpu: sideways}\n", "engine: placement.gpu:", "sideways")
         self.refused("engine: {no.such: 1}\n", "engine: no.such:")
 
+    def test_old_names_of_options_are_in_the_log(self):
+        with FakeApi() as api:
+            done = self.once(api, config="engine: {preset: volcano-default, actions: tiers, tiers.actions: allocate}\n")
+        for old, new in (("action 'tiers'", "'volcano'"), ("option 'tiers.actions'", "'volcano.actions'")):
+            self.assertIn(f"warning: engine: {old} is called {new} since 0.2", done.stderr)
+
     def test_kubeconfigs(self):
         for change, expected in (
             ({"url": "ftp://x"}, "server: expected http"),

@@ -215,7 +215,7 @@ TEST_CASE("quotas that lend and borrow are kept, and the same groups are admitte
     engine e;
     const bool shares = draw(0, 1) == 0;
     got(e.set("preset", shares ? "kueue-fair" : "kueue-classical"));
-    got(e.set("admission.settings", settings_for(from, shares)));
+    got(e.set("kueue.settings", settings_for(from, shares)));
     cluster c = cluster_with(from);
     const snapshot s = c.take_snapshot();
     const session made = got(e.run(s, clock_time));

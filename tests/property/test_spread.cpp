@@ -352,10 +352,10 @@ void compare_with_truth() {
   engine e;
   if (in_tiers) {
     got(e.set("preset", "kube-default"));
-    got(e.set("tiers.settings",
+    got(e.set("volcano.settings",
               "jobs.one_queue=true,jobs.by_pod=true,nodeorder.least=0,nodeorder.balanced=0,nodeorder.taints=0,"
               "nodeorder.spread=1,nodeorder.pods=1,nodeorder.required_pods=1"));
-    got(e.set("tiers.actions", "allocate"));
+    got(e.set("volcano.actions", "allocate"));
   } else {
     got(e.set("parts", "predicates,topologyspread,interpodaffinity,fifo"));
   }

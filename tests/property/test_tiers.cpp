@@ -163,11 +163,12 @@ TEST_CASE("tiers start gangs as a whole, whatever they vote, and the same ones i
   const bool good = rc::check("tiers", [] {
     engine e;
     got(e.set("preset", draw(0, 1) == 0 ? "volcano-default" : "volcano-ai"));
-    if (draw(0, 2) == 0) got(e.set("tiers.actions", "allocate,backfill,preempt,reclaim"));
-    if (draw(0, 2) == 0) got(e.set("tiers.actions", "allocate,gangpreempt,gangreclaim,backfill"));
-    if (draw(0, 3) == 0) got(e.set("tiers", "gang+predicates+proportion,binpack+nodeorder+drf"));
-    if (draw(0, 3) == 0) got(e.set("tiers", "gang+priority+predicates+capacity,task-topology+network-topology-aware"));
-    if (e.options().tiers.front().starts_with("gang")) got(e.set("tiers.settings", ""));
+    if (draw(0, 2) == 0) got(e.set("volcano.actions", "allocate,backfill,preempt,reclaim"));
+    if (draw(0, 2) == 0) got(e.set("volcano.actions", "allocate,gangpreempt,gangreclaim,backfill"));
+    if (draw(0, 3) == 0) got(e.set("volcano.tiers", "gang+predicates+proportion,binpack+nodeorder+drf"));
+    if (draw(0, 3) == 0)
+      got(e.set("volcano.tiers", "gang+priority+predicates+capacity,task-topology+network-topology-aware"));
+    if (e.options().volcano_tiers.front().starts_with("gang")) got(e.set("volcano.settings", ""));
     const drawing from = drawn();
     cluster c = cluster_of(from);
     const snapshot s = c.take_snapshot();
@@ -191,7 +192,7 @@ TEST_CASE("gangs take from gangs for all of a gang or not at all, and only from 
     engine e;
     got(e.set("preset", "volcano-ai"));
     const bool preempts = draw(0, 1) == 0;
-    got(e.set("tiers.actions", preempts ? "allocate,gangpreempt" : "allocate,gangreclaim"));
+    got(e.set("volcano.actions", preempts ? "allocate,gangpreempt" : "allocate,gangreclaim"));
     const drawing from = drawn(6, 24);
     cluster c = cluster_of(from);
     const snapshot s = c.take_snapshot();
@@ -232,7 +233,7 @@ TEST_CASE("what was tried on a node for one pod is true for the pods like it unt
   const bool good = rc::check("trials", [&evictions] {
     engine e;
     got(e.set("preset", draw(0, 1) == 0 ? "kube-default" : "kube-gang"));
-    if (draw(0, 2) == 0) got(e.set("tiers.actions", "preempt,allocate"));
+    if (draw(0, 2) == 0) got(e.set("volcano.actions", "preempt,allocate"));
     drawing from = drawn(6, 24);
     for (drawn_group& one : from.groups) one.level.clear();  // such groups wait
     cluster c = cluster_of(from);
@@ -251,8 +252,8 @@ TEST_CASE("queues that take turns start gangs as a whole, and no queue gets more
   const bool good = rc::check("turns", [] {
     engine e;
     got(e.set("preset", draw(0, 1) == 0 ? "yunikorn-default" : "yunikorn-pack"));
-    if (draw(0, 2) == 0) got(e.set("turns.settings", "apps.order=fair,reservation.delay=-1,preemption.delay=0"));
-    if (draw(0, 3) == 0) got(e.set("turns.settings", "apps.priority=false,preemption.opted_out=last"));
+    if (draw(0, 2) == 0) got(e.set("yunikorn.settings", "apps.order=fair,reservation.delay=-1,preemption.delay=0"));
+    if (draw(0, 3) == 0) got(e.set("yunikorn.settings", "apps.priority=false,preemption.opted_out=last"));
     const std::int64_t quota = 1000 * draw(2, 9);
     const std::int64_t limit = draw(0, 2) == 0 ? -1 : 1000 * draw(2, 16);
     drawing from = drawn(2, 24);

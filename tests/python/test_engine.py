@@ -1,6 +1,7 @@
 """Options, sessions and results."""
 
 import threading
+import warnings
 
 import pytest
 
@@ -150,3 +151,28 @@ def test_evict_and_claim_by_hand(cluster):
     session.commit()
     kinds = dict(zip(session.decisions["pod_name"], session.decisions["kind"].tolist(), strict=True))
     assert kinds["gang-0"] == ks.DecisionKind.EVICT and kinds["giant-0"] == ks.DecisionKind.PIPELINE
+
+
+def test_old_names_are_accepted_with_a_warning(snapshot):
+    with pytest.warns(DeprecationWarning) as caught:
+        engine = ks.Engine("volcano-default", actions=["tiers"], **{"tiers.actions": ["allocate"]})
+    assert [str(one.message).partition(" since")[0] for one in caught] == [
+        "action 'tiers' is called 'volcano'",
+        "option 'tiers.actions' is called 'volcano.actions'",
+    ]
+    assert {one.filename for one in caught} == {__file__}  # where the old name is written
+    assert engine.get("actions") == ["volcano"]
+    assert engine.get("tiers.actions") == engine.get("volcano.actions") == ["allocate"]
+    assert "tiers" not in engine.options
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        engine.set("tiers.actions", ["allocate"])  # once for each engine
+        present = ks.Engine("volcano-default", **{"volcano.actions": ["allocate"]})
+    assert engine.run(snapshot).digest == present.run(snapshot).digest
+    with pytest.warns(DeprecationWarning, match="'volcano.tiers'") as caught:
+        ks.run(snapshot, preset="volcano-default", options={"tiers": ["gang", "predicates"]})
+    assert caught[0].filename == __file__
+    session = present.open(snapshot)
+    with pytest.warns(DeprecationWarning, match="action 'tiers' is called 'volcano'") as caught:
+        session.run("tiers")
+    assert caught[0].filename == __file__

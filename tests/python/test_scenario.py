@@ -77,3 +77,13 @@ def test_files_keep_the_digest(tmp_path, ending: str) -> None:
 def test_a_missing_file_is_named() -> None:
     with pytest.raises(ks.NotFoundError, match="nowhere.json"):
         ks.read_cluster("nowhere.json")
+
+
+def test_old_names_are_played_with_warnings():
+    text = "scenario 1\nnode n gpu=1\nrun preset=volcano-default actions=[tiers]\nexpect nothing\n"
+    with pytest.warns(DeprecationWarning) as caught:
+        assert ks.Scenario(text, "old.ks").play({"turns.settings": ""}).passed
+    assert [str(one.message).partition(" since")[0] for one in caught] == [
+        "option 'turns.settings' is called 'yunikorn.settings'",
+        "old.ks:3: action 'tiers' is called 'volcano'",
+    ]

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -287,6 +288,33 @@ TEST_CASE("recordings of version 0.1 are read") {
     if (io::is_gzip(bytes)) continue;
     CHECK(read(flipped(bytes, bytes.size() * 8 - 1)).fault.find("its checksum is another one") != std::string::npos);
   }
+}
+
+TEST_CASE("options and actions of a recording have their present names") {
+  const auto text = [](std::string_view of) {
+    std::string made;
+    for (int i = 0; i < 8; ++i) made.push_back(static_cast<char>(of.size() >> (8 * i) & 0xff));
+    return made.append(of);
+  };
+  std::string options = text("kai-0.17");
+  for (const std::string_view one :
+       {"actions", "overlimit,tiers", "tiers", "gang,binpack", "tiers.actions", "allocate", "mode", "compat"})
+    options += text(one);
+  const std::string session(8, '\0');
+  const std::string bytes = hand_made().add('O', options).add('S', session + text("a digest")).bytes();
+  result<io::recording> from = io::recording::open(bytes);
+  REQUIRE(from.ok());
+  REQUIRE(must(from->next()));
+  const std::vector<std::pair<std::string, std::string>> expected{{"actions", "overlimit,volcano"},
+                                                                  {"volcano.tiers", "gang,binpack"},
+                                                                  {"volcano.actions", "allocate"},
+                                                                  {"mode", "compat"}};
+  CHECK(from->session().options == expected);
+  CHECK(from->session().digest == "a digest");
+  engine with;
+  must(io::configure(with, from->session()));
+  CHECK(with.options().warnings.empty());
+  CHECK(with.options().actions == std::vector<std::string>{"overlimit", "volcano"});
 }
 
 TEST_CASE("any gzip is read: with a name, an extra field, a comment, in several streams") {

@@ -426,24 +426,26 @@ TEST_CASE("room that is coming is waited for before anybody else has to leave") 
 
 TEST_CASE("settings: what is wrong is named") {
   const auto fault = [](const std::string& text) {
-    const result<turn_plan> made = make_turn_plan({text});
+    const result<scheduler_setup> made = make_setup({text});
     return made ? std::string() : made.failure().message;
   };
   CHECK(fault("nodes.order=binpacking").empty());
   CHECK(fault("apps.order@team=fair").empty());
   CHECK(fault("limit.system:ann@x.y:gpu@team=2.5").empty());
-  CHECK(fault("nodes.order") == "option turns.settings: 'nodes.order': it is not key=value or key@queue=value");
+  CHECK(fault("nodes.order") == "option yunikorn.settings: 'nodes.order': it is not key=value or key@queue=value");
   CHECK(fault("nodes.ordr=fair") ==
-        "option turns.settings: 'nodes.ordr=fair': there is no such setting; did you mean 'nodes.order'?");
-  CHECK(fault("nodes.order=best") == "option turns.settings: 'nodes.order=best': 'best' is not fair or binpacking");
-  CHECK(fault("nodes.order@a=fair") == "option turns.settings: 'nodes.order@a=fair': it is not that of a queue");
-  CHECK(fault("priority.offset=3") == "option turns.settings: 'priority.offset=3': it needs a queue: key@queue=value");
-  CHECK(fault("apps.most@a=0.5") == "option turns.settings: 'apps.most@a=0.5': '0.5' is not an integer from 1 to 1e9");
-  CHECK(fault("apps.order@=fair") == "option turns.settings: 'apps.order@=fair': it names no queue");
+        "option yunikorn.settings: 'nodes.ordr=fair': there is no such setting; did you mean 'nodes.order'?");
+  CHECK(fault("nodes.order=best") == "option yunikorn.settings: 'nodes.order=best': 'best' is not fair or binpacking");
+  CHECK(fault("nodes.order@a=fair") == "option yunikorn.settings: 'nodes.order@a=fair': it is not that of a queue");
+  CHECK(fault("priority.offset=3") ==
+        "option yunikorn.settings: 'priority.offset=3': it needs a queue: key@queue=value");
+  CHECK(fault("apps.most@a=0.5") ==
+        "option yunikorn.settings: 'apps.most@a=0.5': '0.5' is not an integer from 1 to 1e9");
+  CHECK(fault("apps.order@=fair") == "option yunikorn.settings: 'apps.order@=fair': it names no queue");
   CHECK(fault("nodes.weight.gpu=-1") ==
-        "option turns.settings: 'nodes.weight.gpu=-1': '-1' is not a number from 0 to 1e6");
+        "option yunikorn.settings: 'nodes.weight.gpu=-1': '-1' is not a number from 0 to 1e6");
   CHECK(fault("limit.ann@a=1") ==
-        "option turns.settings: 'limit.ann@a=1': a limit is limit.USER:RESOURCE@QUEUE or limit.USER:apps@QUEUE");
+        "option yunikorn.settings: 'limit.ann@a=1': a limit is limit.USER:RESOURCE@QUEUE or limit.USER:apps@QUEUE");
   CHECK(fault("limit.ann:gpu=1").empty());  // of all queues together
 }
 
@@ -451,10 +453,9 @@ TEST_CASE("settings are handed down, fences and offsets are not") {
   written w;
   const row a = w.queue("a");
   const row b = w.queue("b", a);
-  const auto made =
-      make_turn_plan({"apps.order=fair", "apps.order@b=fifo", "priority.offset@a=5", "priority.fence@a=true",
-                      "preemption.policy@a=disabled", "preemption.delay@a=1.5", "limit.ann:gpu@a=2",
-                      "limit.ann:apps@a=3", "nodes.weight.gpu=2", "nodes.order=binpacking"});
+  const auto made = make_setup({"apps.order=fair", "apps.order@b=fifo", "priority.offset@a=5", "priority.fence@a=true",
+                                "preemption.policy@a=disabled", "preemption.delay@a=1.5", "limit.ann:gpu@a=2",
+                                "limit.ann:apps@a=3", "nodes.weight.gpu=2", "nodes.order=binpacking"});
   REQUIRE(made.ok());
   const find_resource find = [](std::string_view name) -> std::optional<resource_unit> {
     if (name == "cpu") return resource_unit{0, 1};
@@ -474,9 +475,9 @@ TEST_CASE("settings are handed down, fences and offsets are not") {
   CHECK((above.limits[0].most == bounds{undefined, 2000} && above.limits[0].apps == 3));
   CHECK(below.limits.empty());
   CHECK((w.cluster.order.packs && w.cluster.order.weights == std::vector<double>{1, 2}));
-  const auto unknown = make_turn_plan({"limit.ann:tpu@a=2"});
+  const auto unknown = make_setup({"limit.ann:tpu@a=2"});
   CHECK(apply(*unknown, find, w.cluster).failure().message ==
-        "option turns.settings: 'limit.ann:tpu@a=2': there is no resource 'tpu'");
+        "option yunikorn.settings: 'limit.ann:tpu@a=2': there is no resource 'tpu'");
 }
 
 }  // namespace kaisched::yunikorn

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -37,6 +39,16 @@ def _typed(type_name: str, text: str) -> OptionValue:
     return text
 
 
+def _warn(texts: Iterable[str]) -> None:
+    """Warns on behalf of the first caller outside of this package: there the old name is written."""
+    package = __name__.partition(".")[0]
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        level, frame = level + 1, frame.f_back
+    for text in texts:
+        warnings.warn(text, DeprecationWarning, stacklevel=level)
+
+
 class Engine(_core.Engine):
     """Options of a policy; runs it over snapshots. ``kaisched.options()`` says which options there are.
 
@@ -63,13 +75,19 @@ class Engine(_core.Engine):
         self.set("parts", [name, *parts])
 
     def set(self, option: str, value: OptionValue) -> None:
-        """Sets one option; ``preset`` replaces all others first."""
+        """Sets one option; ``preset`` replaces all others first.
+
+        A name of the version before is taken for the present one, with a ``DeprecationWarning``.
+        """
+        known = len(self.warnings)
         self.set_text(option, _text(value))
+        _warn(self.warnings[known:])
 
     def get(self, option: str) -> OptionValue:
         """Value of one option, in the type of the option."""
         text = self.get_text(option)
-        return _typed(next((o["type"] for o in _core.option_list() if o["name"] == option), "choice"), text)
+        name = _core.current_option(option)
+        return _typed(next((o["type"] for o in _core.option_list() if o["name"] == name), "choice"), text)
 
     @property
     def options(self) -> dict[str, OptionValue]:

@@ -36,6 +36,11 @@ inline void unwrap(result<void> r) {
   if (!r.ok()) throw failure(r.take_failure());
 }
 
+/// Emits a DeprecationWarning on behalf of the code in Python that has called. Throws where a filter makes it an error.
+inline void warn(const std::string& text) {
+  if (PyErr_WarnEx(PyExc_DeprecationWarning, text.c_str(), 1) != 0) throw pybind11::error_already_set();
+}
+
 /// Makes `failure` arrive in Python as the exception of its status.
 void register_errors();
 

@@ -103,6 +103,9 @@ class py_engine : public shared_object<engine> {
   [[nodiscard]] std::string get(const std::string& option) const {
     return unwrap(read([&](const engine& e) { return e.get(option); }));
   }
+  [[nodiscard]] std::vector<std::string> warnings() const {
+    return read([](const engine& e) { return e.options().warnings; });
+  }
   void add_policy(const std::string& name, pybind11::object policy) {
     part_factory factory = policy_factory(name, std::move(policy), faults_);
     unwrap(change([&](engine& e) { return e.register_part(name, std::move(factory)); }));

@@ -15,6 +15,7 @@
 
 #include "arrow.hpp"
 #include "columns.hpp"
+#include "engine/old_names.hpp"
 #include "errors.hpp"
 #include "federation.hpp"
 #include "handles.hpp"
@@ -96,6 +97,8 @@ void bind_handles(py::module_& m) {
   engines.def(py::init<>())
       .def("set_text", &py_engine::set, py::arg("option"), py::arg("value"), "Sets one option from text.")
       .def("get_text", &py_engine::get, py::arg("option"), "Value of one option as text.")
+      .def_property_readonly("warnings", &py_engine::warnings,
+                             "A sentence for each name of the version before that options were set by, each once.")
       .def("add_policy", &py_engine::add_policy, py::arg("name"), py::arg("policy"),
            "Adds a part that is written in Python; it takes effect when the option `parts` names it.")
       .def_property_readonly(
@@ -124,6 +127,8 @@ PYBIND11_MODULE(_core, m) {
       "kind_of", [](const py::handle& name) { return static_cast<std::uint32_t>(kind_of(name)); }, py::arg("name"),
       "Number of the kind of table that a name means, in the singular or plural.");
   m.def("option_list", &option_dicts, "All options of engines and clusters.");
+  m.def("current_option", &kaisched::engine_detail::current_option, py::arg("name"),
+        "The present name of an option that had another one in the version before; other names are as they are.");
   m.def("status_list", &status_list, "Number, name and meaning of every status.");
   m.def("pod_status_names", [] {
     std::vector<std::string_view> names;

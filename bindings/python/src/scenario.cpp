@@ -10,6 +10,8 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include <kaisched/options.hpp>
+
 #include "errors.hpp"
 #include "files/cluster_file.hpp"
 #include "io/cluster_input.hpp"
@@ -33,8 +35,16 @@ io::scenario parse(const std::string& text, const std::string& name) {
 
 io::scenario_outcome play(const io::scenario& what, const std::map<std::string, std::string>& options) {
   const io::scenario_setup setup{settings_of(options), {}};
-  const py::gil_scoped_release released;
-  return io::play_scenario(what, setup);
+  policy_options trial;
+  for (const auto& [name, value] : options) static_cast<void>(trial.set(name, value));
+  for (const std::string& text : trial.warnings) warn(text);
+  io::scenario_outcome outcome = [&] {
+    const py::gil_scoped_release released;
+    return io::play_scenario(what, setup);
+  }();
+  for (const io::scenario_finding& one : outcome.warnings)
+    warn(what.source + ":" + std::to_string(one.line) + ": " + one.text);
+  return outcome;
 }
 
 py::list findings(const std::vector<io::scenario_finding>& of) {

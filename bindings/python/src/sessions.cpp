@@ -55,7 +55,15 @@ class py_session : public shared_object<session> {
   py_session(session opened, std::shared_ptr<policy_faults> faults)
       : shared_object(std::in_place, std::move(opened)), faults_(std::move(faults)) {}
   void run(const std::optional<std::string>& action) {
-    play([&](session& s) { return action ? s.run(*action) : s.run(); });
+    std::vector<std::string> known;
+    std::vector<std::string> all;
+    play([&](session& s) {
+      known = s.warnings();
+      result<void> done = action ? s.run(*action) : s.run();
+      all = s.warnings();
+      return done;
+    });
+    for (std::size_t i = known.size(); i < all.size(); ++i) warn(all[i]);
   }
   void run_group(const std::string& action, const py::handle& group) {
     const group_row row = row_in(base(), entity_kind::pod_group, group);

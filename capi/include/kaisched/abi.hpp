@@ -65,6 +65,19 @@ template <class T, class Function, class... Arguments>
   }
 }
 
+/// All texts that a function writes by their number.
+template <class Function, class Handle>
+[[nodiscard]] std::vector<std::string> all_texts(Function function, const Handle* of) {
+  std::vector<std::string> all;
+  for (std::size_t i = 0;; ++i) {
+    std::size_t needed = 0;
+    kaisched_error error = KAISCHED_ERROR_INIT;
+    if (function(of, i, nullptr, 0, &needed, &error) == KAISCHED_E_NOT_FOUND) return all;
+    if (error.code != KAISCHED_OK) throw failure(error);
+    all.push_back(text(function, of, i));
+  }
+}
+
 [[nodiscard]] inline std::vector<const kaisched_table*> pointers(const table* first, std::size_t count) {
   std::vector<const kaisched_table*> all;
   all.reserve(count);
@@ -162,6 +175,8 @@ class session : public detail::handle<kaisched_session, kaisched_session_close> 
   void run_group(const std::string& action, kaisched_id group) {
     detail::call(kaisched_session_run_group, get(), detail::c_text(action), group);
   }
+  /// Those of the engine, and about actions that were run by names of the version before.
+  [[nodiscard]] std::vector<std::string> warnings() const { return detail::all_texts(kaisched_session_warning, get()); }
   /// Any thread may call this at any time before the session is destroyed.
   void cancel() const noexcept { kaisched_session_cancel(get()); }
   [[nodiscard]] session fork() const { return session(detail::made<kaisched_session*>(kaisched_session_fork, get())); }
@@ -269,6 +284,10 @@ class engine : public detail::handle<kaisched_engine, kaisched_engine_destroy> {
     return detail::text(kaisched_engine_get, handle::get(), detail::c_text(option));
   }
   using handle::get;
+  /// About options and actions that were set by names of the version before.
+  [[nodiscard]] std::vector<std::string> warnings() const {
+    return detail::all_texts(kaisched_engine_warning, handle::get());
+  }
   void add_vendors(std::string_view json, const std::string& source = "vendors") {
     detail::call(kaisched_engine_add_vendors, get(), json.data(), json.size(), detail::c_text(source));
   }
@@ -464,16 +483,7 @@ class objects : public detail::handle<kaisched_objects, kaisched_objects_destroy
   std::vector<abi::table> tables() const&& = delete;
   [[nodiscard]] std::int64_t now() const { return detail::made<std::int64_t>(kaisched_objects_now, get()); }
   /// Why each object that could not be read has no row.
-  [[nodiscard]] std::vector<std::string> faults() const {
-    std::vector<std::string> all;
-    for (std::size_t i = 0;; ++i) {
-      std::size_t needed = 0;
-      kaisched_error error = KAISCHED_ERROR_INIT;
-      if (kaisched_objects_fault(get(), i, nullptr, 0, &needed, &error) == KAISCHED_E_NOT_FOUND) return all;
-      if (error.code != KAISCHED_OK) throw failure(error);
-      all.push_back(detail::text(kaisched_objects_fault, get(), i));
-    }
-  }
+  [[nodiscard]] std::vector<std::string> faults() const { return detail::all_texts(kaisched_objects_fault, get()); }
   /// What to tell the API server, in JSON.
   [[nodiscard]] std::string actions(const session& decided, const std::string& form = "kai") const {
     return detail::text(kaisched_objects_actions, get(), decided.get(), detail::c_text(form));

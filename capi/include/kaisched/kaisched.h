@@ -548,7 +548,9 @@ enum kaisched_function {
   KAISCHED_FN_FEDERATION_DECIDE = 144,
   KAISCHED_FN_FEDERATED_TABLE = 145,
   KAISCHED_FN_FEDERATED_SESSION = 146,
-  KAISCHED_FN_FEDERATED_DIGEST = 147
+  KAISCHED_FN_FEDERATED_DIGEST = 147,
+  KAISCHED_FN_ENGINE_WARNING = 148,
+  KAISCHED_FN_SESSION_WARNING = 149
 };
 
 /// Type of the values of a column.
@@ -941,15 +943,15 @@ enum kaisched_queue_column {
   /// string_list, default empty. Most GPUs of a type that the queue may hold, by the label nvidia.com/gpu.product of
   /// nodes; for the part gputypes. [key, value, key, value, ...]
   KAISCHED_QUEUE_COL_GPU_LIMITS = 12,
-  /// i64 x 3, default 0. What is kept for the queue, whether or not it uses it; for the action tiers. [fixed units]
+  /// i64 x 3, default 0. What is kept for the queue, whether or not it uses it; for the action volcano. [fixed units]
   KAISCHED_QUEUE_COL_GUARANTEE = 13,
-  /// u8, default 1. 0: other queues take nothing back from it; for the action tiers. [0 or 1]
+  /// u8, default 1. 0: other queues take nothing back from it; for the action volcano. [0 or 1]
   KAISCHED_QUEUE_COL_RECLAIMABLE = 14,
   /// string_list, default empty. Path from the root to the queue, with the weight of each step; for the plug-in drf of
-  /// the action tiers. [name:weight]
+  /// the action volcano. [name:weight]
   KAISCHED_QUEUE_COL_HIERARCHY = 15,
   /// string_list, default empty. Groups of nodes that the queue wants or avoids, as required:NAME, preferred:NAME,
-  /// avoided:NAME, rather_avoided:NAME; for the plug-in nodegroup of the action tiers. [affinity:name]
+  /// avoided:NAME, rather_avoided:NAME; for the plug-in nodegroup of the action volcano. [affinity:name]
   KAISCHED_QUEUE_COL_NODE_GROUPS = 16
 };
 
@@ -1125,7 +1127,7 @@ enum kaisched_pod_group_column {
   /// i64, default 0. What a pod of the group exchanges with the others; for the part traffic. [MB/s]
   KAISCHED_POD_GROUP_COL_TRAFFIC = 33,
   /// string_list, default empty. What the group needs at least, in fixed units, when it is let in; empty: what the
-  /// first pods of its gang ask for. For the action tiers. [resource:amount]
+  /// first pods of its gang ask for. For the action volcano. [resource:amount]
   KAISCHED_POD_GROUP_COL_MIN_RESOURCES = 34,
   /// i64, default 0. Actions that have searched for victims of the group while searches took more effort than one
   /// session has: 4 consolidation, 8 reclaim, 16 preempt. Groups without the bit are searched for first. 256 times
@@ -1252,7 +1254,7 @@ enum kaisched_pod_column {
   /// none. A budget may appear later than its pods, and bounds nothing until then. [disruption budget]
   KAISCHED_POD_COL_DISRUPTION_BUDGET = 33,
   /// string_list, default empty. Preferred node affinity: the weight of each selector that a node matches, 1 to 100,
-  /// counts for it. Read by the plug-in nodeorder of tiers. [weight: label selector]
+  /// counts for it. Read by the plug-in nodeorder of volcano. [weight: label selector]
   KAISCHED_POD_COL_NODE_PREFERENCES = 34,
   /// string_list, default empty. How evenly pods that the selector matches must be spread over the domains of a key:
   /// 'SKEW key [WORD ...]: selector', see the part topologyspread. [skew key: label selector]
@@ -2243,6 +2245,7 @@ KAISCHED_API kaisched_status kaisched_engine_create(uint32_t abi, const kaisched
 KAISCHED_API void kaisched_engine_destroy(kaisched_engine* engine) KAISCHED_NOEXCEPT;
 
 /// Sets one option. `preset` replaces all others, so it goes first. Sessions that are open do not change.
+/// Names of options and actions of the version before are taken for the present ones, see kaisched_engine_warning.
 /// Errors: KAISCHED_E_NOT_FOUND for an unknown option, KAISCHED_E_ARGUMENT for a bad value or an option of a cluster;
 /// the message names the option and what was expected.
 KAISCHED_API kaisched_status kaisched_engine_set(kaisched_engine* engine, const char* option, const char* value,
@@ -2267,6 +2270,16 @@ KAISCHED_API kaisched_status kaisched_engine_set_executor(kaisched_engine* engin
 KAISCHED_API kaisched_status kaisched_engine_get(const kaisched_engine* engine, const char* option, char* buffer,
                                                  size_t capacity, size_t* needed,
                                                  kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Writes warning number `index`, counted from 0, about the options that were set: a sentence in English, of one line,
+/// for each name of the version before, which says the present name. Each is there once, in the order of the calls, and
+/// stays there when the option is set again or `preset` is set. No decision depends on them.
+/// @param buffer, capacity, needed see "Texts" above; sizes are in bytes.
+/// Errors: KAISCHED_E_NOT_FOUND behind the last one; KAISCHED_E_ARGUMENT if `engine` is NULL.
+/// Threads: as kaisched_engine_get, concurrently with calls that only read the engine.
+KAISCHED_API kaisched_status kaisched_engine_warning(const kaisched_engine* engine, size_t index, char* buffer,
+                                                     size_t capacity, size_t* needed,
+                                                     kaisched_error* err) KAISCHED_NOEXCEPT;
 
 /// Adds a part of the host to those that the option `parts` can name; it takes effect when that option names it.
 /// @param part copied during the call, with its options: `count` of them, read by the part, but for `weight`, a number
@@ -2444,12 +2457,23 @@ KAISCHED_API kaisched_status kaisched_session_open(const kaisched_engine* engine
                                                    int64_t now_ns, kaisched_session** out,
                                                    kaisched_error* err) KAISCHED_NOEXCEPT;
 
-/// Runs one action by name, such as "allocate"; NULL runs all actions of the options in order.
+/// Runs one action by name, such as "allocate"; NULL runs all actions of the options in order. A name of the version
+/// before is taken for the present one, see kaisched_session_warning.
 /// Tables that were asked for before stay valid and show the state before the run.
 /// Memory: the run takes a copy of the session, so after KAISCHED_E_NO_MEMORY the session is as it was. With parts of the
 /// host, which each copy would open anew, it takes none: the session can only be closed then.
 KAISCHED_API kaisched_status kaisched_session_run(kaisched_session* session, const char* action,
                                                   kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Writes warning number `index`, counted from 0, about a session: those of its engine when the session was opened (see
+/// kaisched_engine_warning), then one for each action that was run by a name of the version before. So a host that has
+/// no engine, because it calls kaisched_solve, gets the warnings about its options.
+/// @param buffer, capacity, needed see "Texts" above; sizes are in bytes.
+/// Errors: KAISCHED_E_NOT_FOUND behind the last one; KAISCHED_E_ARGUMENT if `session` is NULL.
+/// Threads: as kaisched_session_digest, concurrently with calls that only read the session.
+KAISCHED_API kaisched_status kaisched_session_warning(const kaisched_session* session, size_t index, char* buffer,
+                                                      size_t capacity, size_t* needed,
+                                                      kaisched_error* err) KAISCHED_NOEXCEPT;
 
 /// Runs an action for one pod group alone, the others wait as they are: would it start now ("allocate"), and if others
 /// made room ("reclaim", "preempt", "consolidation", "repartition")? Asked on a fork it changes nothing. A group that

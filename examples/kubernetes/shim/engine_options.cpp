@@ -17,4 +17,10 @@ kaisched::abi::options engine_options(const YAML::Node& value, kaisched::abi::op
   return options;
 }
 
+void log_warnings(std::string_view where, const kaisched::abi::options& options,
+                  const std::function<void(const std::string&)>& log) {
+  for (const std::string& text : kaisched::abi::engine(options).warnings())
+    log(fmt::format("warning: {}: {}", where, text));
+}
+
 }  // namespace shim

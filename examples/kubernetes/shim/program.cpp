@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "engine_options.hpp"
 #include "journal.hpp"
 
 namespace shim {
@@ -63,6 +64,8 @@ program::program(configuration by, const credentials& as, reflector_options watc
       decider_(by_, out_.log),
       executor_(by_, as, store_, out_.log),
       watches_(as, store_, completed(watching, by_), out_.log) {
+  log_warnings("engine", by_.engine, out_.log);
+  log_warnings("extender.engine", by_.extender.engine, out_.log);
   if (by_.election.enabled && !by_.dry_run) {
     election_ = std::make_unique<election>(by_.election, as, out_.log, [this] { store_.wake(); });
   }

@@ -240,6 +240,14 @@ class player {
   /// A finding that is mended by writing what was found.
   void add_mended(std::size_t line, std::string text) { outcome_.findings.push_back({line, std::move(text)}); }
 
+  /// Those of the engine that have not been told yet.
+  void add_warnings(std::size_t line, const engine& of) {
+    for (const std::string& text : of.options().warnings) {
+      if (std::ranges::find(outcome_.warnings, text, &scenario_finding::text) == outcome_.warnings.end())
+        outcome_.warnings.push_back({line, text});
+    }
+  }
+
   // ---- steps ------------------------------------------------------------------------------------------------------
 
   void take(const scenario_step& step, const scenario_delta& delta) {
@@ -258,6 +266,7 @@ class player {
     cluster other;
     static_cast<void>(set_engine(settings_, trial));
     result<void> done = set_engine(option.settings, trial);
+    add_warnings(step.first_line, trial);
     if (done) done = set_cluster(option.settings, other);
     if (done) {
       settings_.insert(settings_.end(), option.settings.begin(), option.settings.end());
@@ -274,6 +283,7 @@ class player {
     for (const auto& [name, value] : run.settings) {
       if (auto done = with.set(name, value); !done) return done.take_failure();
     }
+    add_warnings(step.first_line, with);
     if (auto done = set_engine(setup_.settings, with); !done) return done.take_failure();
     return with.run(cluster_.take_snapshot(), step.now);
   }

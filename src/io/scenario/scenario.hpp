@@ -104,6 +104,8 @@ struct scenario_outcome {
   std::size_t expectations = 0;
   std::string updated;  ///< the text with its expectations renewed; findings that remain then are in `unresolved`
   std::vector<scenario_finding> unresolved;
+  /// Names of the version before among its options: the first line of each, and what the present name is.
+  std::vector<scenario_finding> warnings;
   [[nodiscard]] bool passed() const { return findings.empty(); }
 };
 

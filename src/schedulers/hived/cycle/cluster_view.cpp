@@ -68,8 +68,8 @@ class builder {
 
  private:
   result<void> read_topology() {
-    const auto& chosen = c_.options.cell_topology;
-    if (chosen.size() > 1) return error{status::argument, "option cells.topology: cells are of one topology", {}};
+    const auto& chosen = c_.options.hived_topology;
+    if (chosen.size() > 1) return error{status::argument, "option hived.topology: cells are of one topology", {}};
     const model::topology_info* found = nullptr;
     for (const model::topology_info& one : *s_.topologies) {
       if (!chosen.empty()
@@ -79,7 +79,7 @@ class builder {
     }
     if (found == nullptr && !chosen.empty()) {
       return error{
-          status::not_found, "option cells.topology: there is no topology '" + base::shown(chosen.front()) + "'", {}};
+          status::not_found, "option hived.topology: there is no topology '" + base::shown(chosen.front()) + "'", {}};
     }
     if (found == nullptr) return {};
     levels_ = found->levels;
@@ -143,9 +143,9 @@ class builder {
       const std::int64_t quota = (*s_.queues)[q].quota[dim_gpu];
       owners.push_back({(*s_.queues)[q].name, quota == unlimited ? unlimited : quota / whole_device});
     }
-    if (c_.options.owned_cells.empty()) return cells_by_quota(chains, owners);
+    if (c_.options.hived_owned_cells.empty()) return cells_by_quota(chains, owners);
     std::vector<ownership> rows;
-    for (const std::string& text : c_.options.owned_cells) {
+    for (const std::string& text : c_.options.hived_owned_cells) {
       result<ownership> one = parse_ownership(text);
       if (!one) return one.failure();
       rows.push_back(std::move(*one));
@@ -261,7 +261,7 @@ class builder {
 
 bool is_guaranteed(const work::core& c, group_row group) {
   const model::group_core& of = c.state().groups[group];
-  return !of.preemptible || of.priority >= c.options.opportunistic_below;
+  return !of.preemptible || of.priority >= c.options.hived_opportunistic_below;
 }
 
 std::uint32_t gpus_of(const model::pod_class& of) {

@@ -158,7 +158,7 @@ class decider {
 
   /// Groups of the same queue that would have to leave only lose their cells, if the option says so.
   placement prefer_lazy(const request& asked, placement found) {
-    if (!c_.options.lazy_preemption || !asked.guaranteed) return found;
+    if (!c_.options.hived_lazy_preemption || !asked.guaranteed) return found;
     const std::vector<std::uint32_t> losers = world_.clusters.own_victims(found, asked.cluster);
     if (losers.empty()) return found;
     virtual_clusters before = world_.clusters;

@@ -22,7 +22,9 @@ std::vector<std::string_view> split_by_colon(std::string_view text) {
   }
 }
 
-error wrong_row(std::string_view what) { return {status::argument, "option cells.owned: " + std::string(what), {}}; }
+error wrong_row(std::string_view what) {
+  return {status::argument, "option hived.owned_cells: " + std::string(what), {}};
+}
 
 std::vector<cell_counts> none_owned(std::span<const chain> chains, std::size_t owners) {
   cell_counts none;

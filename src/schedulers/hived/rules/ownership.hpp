@@ -14,7 +14,7 @@
 
 namespace kaisched::hived {
 
-/// One row of the option `cells.owned`.
+/// One row of the option `hived.owned_cells`.
 struct ownership {
   std::string queue;
   std::string level;

@@ -32,7 +32,7 @@ struct flavor_list {
   std::vector<model::quota_vector> capacity;
 };
 
-flavor_list flavors_of(const model::cluster_state& s, const admission_setup& setup) {
+flavor_list flavors_of(const model::cluster_state& s, const scheduler_setup& setup) {
   flavor_list made;
   if (setup.flavor_label.empty()) {
     made.names = {"nodes"};
@@ -72,7 +72,7 @@ flavor_list flavors_of(const model::cluster_state& s, const admission_setup& set
 }
 
 /// Which resources quotas are about: GPUs, and what some queue has a quota or a limit of. Others only nodes count.
-std::array<bool, resource_count> covered_resources(const model::cluster_state& s, const admission_setup& setup) {
+std::array<bool, resource_count> covered_resources(const model::cluster_state& s, const scheduler_setup& setup) {
   std::array<bool, resource_count> made{};
   made[dim_gpu] = true;
   for (const model::queue_info& queue : *s.queues) {
@@ -86,7 +86,7 @@ std::array<bool, resource_count> covered_resources(const model::cluster_state& s
 /// Quotas of queues by flavor, from what their rows say and settings.
 class quota_maker {
  public:
-  quota_maker(const model::cluster_state& s, const admission_setup& setup, const flavor_list& flavors)
+  quota_maker(const model::cluster_state& s, const scheduler_setup& setup, const flavor_list& flavors)
       : s_(s),
         setup_(setup),
         flavors_(flavors),
@@ -219,7 +219,7 @@ class quota_maker {
   }
 
   const model::cluster_state& s_;
-  const admission_setup& setup_;
+  const scheduler_setup& setup_;
   const flavor_list& flavors_;
   std::array<bool, resource_count> covered_;
   std::vector<queue_row> roots_;
@@ -230,7 +230,7 @@ class quota_maker {
 
 class workload_reader {
  public:
-  workload_reader(const work::core& c, const admission_setup& setup, const std::map<queue_row, std::size_t>& at,
+  workload_reader(const work::core& c, const scheduler_setup& setup, const std::map<queue_row, std::size_t>& at,
                   cluster_view& into)
       : c_(c),
         s_(c.state()),
@@ -424,7 +424,7 @@ class workload_reader {
 
   const work::core& c_;
   const model::cluster_state& s_;
-  const admission_setup& setup_;
+  const scheduler_setup& setup_;
   std::array<bool, resource_count> covered_;
   const std::map<queue_row, std::size_t>& position_;
   cluster_view& into_;
@@ -434,7 +434,7 @@ class workload_reader {
 
 }  // namespace
 
-cluster_view view_of(const work::core& c, const admission_setup& setup) {
+cluster_view view_of(const work::core& c, const scheduler_setup& setup) {
   flavor_list flavors = flavors_of(c.state(), setup);
   cluster_view made(cell_space{static_cast<std::uint32_t>(flavors.names.size()), resource_count});
   quota_maker quotas(c.state(), setup, flavors);

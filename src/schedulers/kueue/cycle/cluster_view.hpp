@@ -47,6 +47,6 @@ struct cluster_view {
   std::string topology;  ///< of the flavors; empty: places are left to what chooses nodes
 };
 
-[[nodiscard]] cluster_view view_of(const work::core& c, const admission_setup& setup);
+[[nodiscard]] cluster_view view_of(const work::core& c, const scheduler_setup& setup);
 
 }  // namespace kaisched::kueue

@@ -9,7 +9,7 @@
 
 namespace kaisched::kueue {
 
-cycle_runner::cycle_runner(cluster_view& world, const admission_setup& setup, const work::core& c,
+cycle_runner::cycle_runner(cluster_view& world, const scheduler_setup& setup, const work::core& c,
                            session_places* places)
     : world_(world),
       setup_(setup),

@@ -36,7 +36,7 @@ struct admission_step {
 class cycle_runner {
  public:
   /// `places` may be null.
-  cycle_runner(cluster_view& world, const admission_setup& setup, const work::core& c, session_places* places);
+  cycle_runner(cluster_view& world, const scheduler_setup& setup, const work::core& c, session_places* places);
 
   [[nodiscard]] result<void> run(work::core& c);
 
@@ -79,7 +79,7 @@ class cycle_runner {
   [[nodiscard]] cycle_rules rules() const;
 
   cluster_view& world_;
-  const admission_setup& setup_;
+  const scheduler_setup& setup_;
   const work::core& c_;
   session_places* places_;
   std::vector<line> lines_;

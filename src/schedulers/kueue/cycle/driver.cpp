@@ -190,7 +190,7 @@ class step_performer {
 }  // namespace
 
 result<void> schedule(work::core& c) {
-  const result<admission_setup> setup = make_admission_setup(c.options.admission_settings);
+  const result<scheduler_setup> setup = make_setup(c.options.kueue_settings);
   if (!setup) return setup.failure();
   cluster_view world = view_of(c, *setup);
   std::optional<session_places> places;

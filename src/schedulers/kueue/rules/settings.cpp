@@ -23,7 +23,7 @@ struct one_setting {
 };
 
 error bad_setting(const one_setting& of, std::string_view why) {
-  return {status::argument, "option admission.settings: '" + base::shown(of.text) + "': " + std::string(why), {}};
+  return {status::argument, "option kueue.settings: '" + base::shown(of.text) + "': " + std::string(why), {}};
 }
 
 error bad_value(const one_setting& of, std::string_view expected) {
@@ -123,7 +123,7 @@ std::vector<std::string> names_between_plus(std::string_view text) {
   return names;
 }
 
-result<void> set_flavors(const one_setting& of, admission_setup& into) {
+result<void> set_flavors(const one_setting& of, scheduler_setup& into) {
   into.flavors = names_between_plus(of.value);
   std::vector<std::string> sorted = into.flavors;
   std::ranges::sort(sorted);
@@ -132,7 +132,7 @@ result<void> set_flavors(const one_setting& of, admission_setup& into) {
   return {};
 }
 
-result<void> set_strategies(const one_setting& of, admission_setup& into) {
+result<void> set_strategies(const one_setting& of, scheduler_setup& into) {
   into.fair.strategies.clear();
   for (const std::string& name : names_between_plus(of.value)) {
     share_strategy one = share_strategy::at_most_final_share;
@@ -145,21 +145,21 @@ result<void> set_strategies(const one_setting& of, admission_setup& into) {
 }
 
 /// Settings of all queues together.
-using setter = result<void> (*)(const one_setting&, admission_setup&);
+using setter = result<void> (*)(const one_setting&, scheduler_setup&);
 constexpr std::array setters{
     named<setter>{"fair_sharing",
-                  [](const one_setting& of, admission_setup& into) { return choose(of, flags, into.by_shares); }},
+                  [](const one_setting& of, scheduler_setup& into) { return choose(of, flags, into.by_shares); }},
     named<setter>{"fewer_pods",
-                  [](const one_setting& of, admission_setup& into) { return choose(of, flags, into.fewer_pods); }},
+                  [](const one_setting& of, scheduler_setup& into) { return choose(of, flags, into.fewer_pods); }},
     named<setter>{"flavor_label",
-                  [](const one_setting& of, admission_setup& into) -> result<void> {
+                  [](const one_setting& of, scheduler_setup& into) -> result<void> {
                     into.flavor_label = of.value;
                     return {};
                   }},
     named<setter>{"flavors", set_flavors},
     named<setter>{"share_strategies", set_strategies},
     named<setter>{"topology",
-                  [](const one_setting& of, admission_setup& into) -> result<void> {
+                  [](const one_setting& of, scheduler_setup& into) -> result<void> {
                     into.topology = of.value;
                     return {};
                   }},
@@ -187,7 +187,7 @@ result<amount> amount_from(const one_setting& of, std::int64_t unit) {
 }
 
 /// `nominal.gpu` or `nominal.gpu.FLAVOR`; nothing if the key is none of those.
-result<bool> add_quota(const one_setting& of, admission_setup& into) {
+result<bool> add_quota(const one_setting& of, scheduler_setup& into) {
   for (const auto& kind : kind_names) {
     if (!of.key.starts_with(kind.name) || of.key.substr(kind.name.size(), 1) != ".") continue;
     std::string_view resource = of.key.substr(kind.name.size() + 1);
@@ -243,7 +243,7 @@ bool split_queue(one_setting& of) {
   return true;
 }
 
-result<void> apply_to_all(const one_setting& of, admission_setup& into) {
+result<void> apply_to_all(const one_setting& of, scheduler_setup& into) {
   for (const auto& one : setters) {
     if (one.name == of.key) return one.value(of, into);
   }
@@ -253,7 +253,7 @@ result<void> apply_to_all(const one_setting& of, admission_setup& into) {
   return unknown_key(of);
 }
 
-result<void> apply_to_queue(const one_setting& of, admission_setup& into) {
+result<void> apply_to_queue(const one_setting& of, scheduler_setup& into) {
   const result<bool> is_quota = add_quota(of, into);
   if (!is_quota) return is_quota.failure();
   if (*is_quota) return {};
@@ -265,8 +265,8 @@ result<void> apply_to_queue(const one_setting& of, admission_setup& into) {
 
 }  // namespace
 
-result<admission_setup> make_admission_setup(const std::vector<std::string>& settings) {
-  admission_setup made;
+result<scheduler_setup> make_setup(const std::vector<std::string>& settings) {
+  scheduler_setup made;
   std::vector<one_setting> of_queues;
   for (const std::string& text : settings) {
     const std::size_t sign = text.find('=');
@@ -285,7 +285,7 @@ result<admission_setup> make_admission_setup(const std::vector<std::string>& set
     if (auto done = apply_to_queue(one, made); !done) return done.failure();
   }
   if (made.flavor_label.empty() && !made.flavors.empty())
-    return error{status::argument, "option admission.settings: flavors need a flavor_label, whose values they are", {}};
+    return error{status::argument, "option kueue.settings: flavors need a flavor_label, whose values they are", {}};
   return made;
 }
 

@@ -32,8 +32,8 @@ struct quota_setting {
   amount value;                       ///< in the unit of the dimension
 };
 
-/// What the option `admission.settings` says.
-struct admission_setup {
+/// What the option `kueue.settings` says.
+struct scheduler_setup {
   bool by_shares = false;
   fair_rules fair;
   bool fewer_pods = true;            ///< groups that can run with fewer pods may
@@ -51,6 +51,6 @@ struct admission_setup {
 };
 
 /// From `key=value` and `queue.NAME.key=value`. The error names the setting that makes no sense.
-[[nodiscard]] result<admission_setup> make_admission_setup(const std::vector<std::string>& settings);
+[[nodiscard]] result<scheduler_setup> make_setup(const std::vector<std::string>& settings);
 
 }  // namespace kaisched::kueue

@@ -172,8 +172,8 @@ void note_failures(work::core& c, const session& of, const cluster_view& world) 
   }
 }
 
-result<tier_setup> setup_of(const policy_options& options) {
-  result<tier_setup> made = make_tier_setup({options.tiers, options.tier_settings, options.tier_actions});
+result<scheduler_setup> setup_of(const policy_options& options) {
+  result<scheduler_setup> made = make_setup({options.volcano_tiers, options.volcano_settings, options.volcano_actions});
   if (made) made->preemption.remembers = !options.reference_path;
   return made;
 }
@@ -195,7 +195,7 @@ result<void> run_allocate(performer& by, session& of) {
   return {};
 }
 
-result<void> run_one(performer& by, session& of, const tier_setup& setup, tiered_action action) {
+result<void> run_one(performer& by, session& of, const scheduler_setup& setup, tiered_action action) {
   switch (action) {
     case tiered_action::enqueue:
       enqueue(of);
@@ -220,7 +220,7 @@ result<void> run_one(performer& by, session& of, const tier_setup& setup, tiered
 
 result<plugin_points> points_of_nodes(const work::core& c, pod_row pod, std::span<const node_row> nodes,
                                       std::string_view without) {
-  result<tier_setup> setup = setup_of(c.options);
+  result<scheduler_setup> setup = setup_of(c.options);
   if (!setup) return setup.failure();
   result<cluster_view> world = view_of(c, setup->jobs, false);
   if (!world) return world.failure();
@@ -243,7 +243,7 @@ result<plugin_points> points_of_nodes(const work::core& c, pod_row pod, std::spa
 }
 
 result<void> schedule(work::core& c) {
-  result<tier_setup> setup = setup_of(c.options);
+  result<scheduler_setup> setup = setup_of(c.options);
   if (!setup) return setup.failure();
   const bool enqueues = std::ranges::find(setup->actions, tiered_action::enqueue) != setup->actions.end();
   result<cluster_view> world = view_of(c, setup->jobs, enqueues);

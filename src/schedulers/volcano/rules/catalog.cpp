@@ -158,7 +158,7 @@ class settings_of {
 
   void refuse(const setting& one, std::string_view expected) {
     if (fault_) return;
-    fault_ = bad_plan("option tiers.settings: '" + base::shown(one.text) + "': '" + base::shown(one.value) +
+    fault_ = bad_plan("option volcano.settings: '" + base::shown(one.text) + "': '" + base::shown(one.value) +
                       "' is not " + std::string(expected));
   }
 
@@ -278,13 +278,13 @@ result<std::vector<setting>> split_settings(const std::vector<std::string>& text
     const auto assigned = split_at(text, '=');
     const auto path = assigned ? split_at(assigned->first, '.') : std::nullopt;
     if (!path || path->first.empty() || path->second.empty())
-      return bad_plan("option tiers.settings: '" + base::shown(text) + "' is not plugin.key=value");
+      return bad_plan("option volcano.settings: '" + base::shown(text) + "' is not plugin.key=value");
     all.push_back({text, path->first, path->second, assigned->second});
   }
   return all;
 }
 
-result<void> add_tiers(const tier_plan& plan, std::vector<setting>& settings, tier_setup& to) {
+result<void> add_tiers(const option_texts& plan, std::vector<setting>& settings, scheduler_setup& to) {
   std::vector<std::string_view> seen;
   std::optional<error> fault;
   for (const std::string& names : plan.tiers) {
@@ -293,9 +293,9 @@ result<void> add_tiers(const tier_plan& plan, std::vector<setting>& settings, ti
       const std::string_view name = rest.substr(0, rest.find('+'));
       rest.remove_prefix(std::min(rest.size(), name.size() + 1));
       const auto* const known = std::ranges::find_if(all_plugins, [&](const auto& one) { return one.first == name; });
-      if (known == all_plugins.end()) return bad_plan(unknown("tiers", "plug-in", name, all_plugin_names));
+      if (known == all_plugins.end()) return bad_plan(unknown("volcano.tiers", "plug-in", name, all_plugin_names));
       if (std::ranges::find(seen, name) != seen.end())
-        return bad_plan("option tiers: '" + std::string(name) + "' stands there twice");
+        return bad_plan("option volcano.tiers: '" + std::string(name) + "' stands there twice");
       seen.push_back(name);
       settings_of own(settings, name, fault);
       const points on = own.where();
@@ -307,11 +307,11 @@ result<void> add_tiers(const tier_plan& plan, std::vector<setting>& settings, ti
   return {};
 }
 
-result<void> add_actions(const tier_plan& plan, std::vector<setting>& settings, tier_setup& to) {
+result<void> add_actions(const option_texts& plan, std::vector<setting>& settings, scheduler_setup& to) {
   std::optional<error> fault;
   for (const std::string& name : plan.actions) {
     const auto* const found = std::ranges::find_if(all_actions, [&](const auto& one) { return one.first == name; });
-    if (found == all_actions.end()) return bad_plan(unknown("tiers.actions", "action", name, all_action_names));
+    if (found == all_actions.end()) return bad_plan(unknown("volcano.actions", "action", name, all_action_names));
     to.actions.push_back(found->second);
   }
   settings_of preempt(settings, "preempt", fault);
@@ -338,16 +338,16 @@ result<void> add_actions(const tier_plan& plan, std::vector<setting>& settings, 
 
 }  // namespace
 
-result<tier_setup> make_tier_setup(const tier_plan& plan) {
-  tier_setup made;
+result<scheduler_setup> make_setup(const option_texts& plan) {
+  scheduler_setup made;
   result<std::vector<setting>> settings = split_settings(plan.settings);
   if (!settings) return settings.failure();
   if (auto done = add_tiers(plan, *settings, made); !done) return done.failure();
   if (auto done = add_actions(plan, *settings, made); !done) return done.failure();
   const auto idle = std::ranges::find_if(*settings, [](const setting& one) { return !one.known; });
   if (idle != settings->end()) {
-    return bad_plan("option tiers.settings: '" + base::shown(idle->text) + "' belongs to no plug-in of the tiers, or " +
-                    "there is no such setting");
+    return bad_plan("option volcano.settings: '" + base::shown(idle->text) +
+                    "' belongs to no plug-in of the tiers, or " + "there is no such setting");
   }
   return made;
 }

@@ -17,8 +17,8 @@ namespace kaisched::volcano {
 /// Actions of a session of tiered plug-ins.
 enum class tiered_action : std::uint8_t { enqueue, allocate, backfill, preempt, reclaim, gangpreempt, gangreclaim };
 
-/// What the options `tiers` and `tiers.*` say.
-struct tier_plan {
+/// What the options `volcano.*` say.
+struct option_texts {
   std::vector<std::string> tiers;     ///< names joined by `+`, the most important tier first
   std::vector<std::string> settings;  ///< `plugin.key=value`, `plugin.at.point=false`, `action.key=value`
   std::vector<std::string> actions;
@@ -47,7 +47,7 @@ struct job_plan {
   bool by_pod = false;     ///< each pod is one; groups mean nothing
 };
 /// What a plan means. Nothing of it is known to be wrong.
-struct tier_setup {
+struct scheduler_setup {
   std::vector<tier> tiers;
   std::vector<tiered_action> actions;
   preemption_settings preemption;
@@ -57,7 +57,7 @@ struct tier_setup {
   bool keeps_gangs = false;  ///< a plug-in lets nobody start before the gang of the job is complete
 };
 /// Plug-ins of their own for each call. The error names what is wrong: the tier, the setting or the action.
-[[nodiscard]] result<tier_setup> make_tier_setup(const tier_plan& plan);
+[[nodiscard]] result<scheduler_setup> make_setup(const option_texts& plan);
 
 /// Names of plug-ins, of the points where they are asked, and of actions.
 [[nodiscard]] std::span<const std::string_view> plugin_names();

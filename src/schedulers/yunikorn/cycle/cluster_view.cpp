@@ -24,7 +24,7 @@ constexpr row nothing = no_row;
 
 class cluster_view_maker {
  public:
-  cluster_view_maker(const work::core& c, const turn_plan& plan)
+  cluster_view_maker(const work::core& c, const scheduler_setup& plan)
       : c_(c), s_(c.state()), plan_(plan), dims_(s_.dims()) {}
 
   result<cluster_view> make() {
@@ -225,7 +225,7 @@ class cluster_view_maker {
 
   const work::core& c_;
   const model::cluster_state& s_;
-  const turn_plan& plan_;
+  const scheduler_setup& plan_;
   std::uint32_t dims_;
   cluster_view made_;
   std::vector<row> queue_rows_;
@@ -234,6 +234,8 @@ class cluster_view_maker {
 
 }  // namespace
 
-result<cluster_view> view_of(const work::core& c, const turn_plan& plan) { return cluster_view_maker(c, plan).make(); }
+result<cluster_view> view_of(const work::core& c, const scheduler_setup& plan) {
+  return cluster_view_maker(c, plan).make();
+}
 
 }  // namespace kaisched::yunikorn

@@ -25,6 +25,6 @@ struct cluster_view {
 };
 
 /// Error: a setting names a resource that nobody knows.
-[[nodiscard]] result<cluster_view> view_of(const work::core& c, const turn_plan& plan);
+[[nodiscard]] result<cluster_view> view_of(const work::core& c, const scheduler_setup& plan);
 
 }  // namespace kaisched::yunikorn

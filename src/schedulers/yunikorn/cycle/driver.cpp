@@ -144,7 +144,7 @@ void note_refusals(work::core& c, const cluster_view& world, const scheduling_cy
 }  // namespace
 
 result<void> schedule(work::core& c) {
-  const result<turn_plan> plan = make_turn_plan(c.options.turn_settings);
+  const result<scheduler_setup> plan = make_setup(c.options.yunikorn_settings);
   if (!plan) return plan.failure();
   result<cluster_view> world = view_of(c, *plan);
   if (!world) return world.failure();

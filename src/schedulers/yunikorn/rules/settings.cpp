@@ -23,7 +23,7 @@ constexpr std::string_view users_prefix = "users.";
 constexpr std::string_view apps_suffix = "apps";
 
 error bad_setting(const turn_setting& of, std::string message) {
-  return {status::argument, "option turns.settings: '" + base::shown(of.text) + "': " + std::move(message), {}};
+  return {status::argument, "option yunikorn.settings: '" + base::shown(of.text) + "': " + std::move(message), {}};
 }
 error bad_value(const turn_setting& of, std::string_view expected) {
   return bad_setting(of, "'" + base::shown(of.value) + "' is not " + std::string(expected));
@@ -147,7 +147,7 @@ result<void> check(const turn_setting& one) {
 
 class rule_maker {
  public:
-  rule_maker(const turn_plan& plan, const find_resource& resource, cluster_state& to)
+  rule_maker(const scheduler_setup& plan, const find_resource& resource, cluster_state& to)
       : plan_(plan), resource_(resource), to_(to) {}
 
   result<void> make() {
@@ -250,15 +250,15 @@ class rule_maker {
 
   static constexpr std::int64_t default_delay = 30'000'000'000;
 
-  const turn_plan& plan_;
+  const scheduler_setup& plan_;
   const find_resource& resource_;
   cluster_state& to_;
 };
 
 }  // namespace
 
-result<turn_plan> make_turn_plan(const std::vector<std::string>& settings) {
-  turn_plan plan;
+result<scheduler_setup> make_setup(const std::vector<std::string>& settings) {
+  scheduler_setup plan;
   for (const std::string& text : settings) {
     turn_setting one{text, {}, {}, {}};
     const std::size_t equals = text.find('=');
@@ -280,7 +280,7 @@ result<turn_plan> make_turn_plan(const std::vector<std::string>& settings) {
   return plan;
 }
 
-result<void> apply(const turn_plan& plan, const find_resource& resource, cluster_state& to) {
+result<void> apply(const scheduler_setup& plan, const find_resource& resource, cluster_state& to) {
   return rule_maker(plan, resource, to).make();
 }
 

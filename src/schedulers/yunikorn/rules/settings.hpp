@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// What the option `turns.settings` says, as text and as rules of queues.
+/// What the option `yunikorn.settings` says, as text and as rules of queues.
 
 #include <cstdint>
 #include <functional>
@@ -24,7 +24,7 @@ struct turn_setting {
 };
 
 /// Settings of one session. Nothing of them is known to be wrong, but for names of queues and resources.
-struct turn_plan {
+struct scheduler_setup {
   std::vector<turn_setting> settings;
   bool preempts = true;
   bool protects = true;  ///< pods of groups that are not preemptible never leave
@@ -32,7 +32,7 @@ struct turn_plan {
   double reservation_delay = 2;  ///< seconds; negative: nobody keeps a node
 };
 /// The error names the setting.
-[[nodiscard]] result<turn_plan> make_turn_plan(const std::vector<std::string>& settings);
+[[nodiscard]] result<scheduler_setup> make_setup(const std::vector<std::string>& settings);
 
 /// An amount of a resource as a setting has it: the dimension, and how many of its units one is.
 struct resource_unit {
@@ -42,6 +42,6 @@ struct resource_unit {
 using find_resource = std::function<std::optional<resource_unit>(std::string_view name)>;
 /// Rules of the queues of a cluster, those above before those below, and weights of dimensions. The error names a
 /// resource that nobody knows. Settings of queues that the cluster has not got wait for them.
-[[nodiscard]] result<void> apply(const turn_plan& plan, const find_resource& resource, cluster_state& to);
+[[nodiscard]] result<void> apply(const scheduler_setup& plan, const find_resource& resource, cluster_state& to);
 
 }  // namespace kaisched::yunikorn
