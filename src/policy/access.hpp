@@ -10,7 +10,7 @@
 #include <kaisched/policy.hpp>
 
 #include "model/state.hpp"
-#include "policy/devices/gpu_groups.hpp"
+#include "policy/devices/sharing/gpu_groups.hpp"
 
 namespace kaisched {
 

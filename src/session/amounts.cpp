@@ -2,7 +2,7 @@
 // of the device; `compat` counts as KAI does.
 #include <algorithm>
 
-#include "policy/devices/kai_shares.hpp"
+#include "policy/devices/sharing/kai_shares.hpp"
 #include "session/core.hpp"
 
 namespace kaisched::work {

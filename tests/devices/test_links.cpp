@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "devices/cards.hpp"
-#include "policy/devices/links.hpp"
+#include "policy/devices/links/links.hpp"
 
 namespace of_test_links {
 

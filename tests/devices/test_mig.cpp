@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "devices/cards.hpp"
-#include "policy/devices/mig.hpp"
+#include "policy/devices/partition/mig.hpp"
 
 namespace of_test_mig {
 

@@ -10,9 +10,9 @@
 
 #include "devices/cards.hpp"
 #include "draws.hpp"
-#include "policy/devices/division_memory.hpp"
-#include "policy/devices/division_plan.hpp"
-#include "policy/devices/mig.hpp"
+#include "policy/devices/partition/division_memory.hpp"
+#include "policy/devices/partition/division_plan.hpp"
+#include "policy/devices/partition/mig.hpp"
 
 namespace of_test_divisions {
 
