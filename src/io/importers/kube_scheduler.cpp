@@ -4,14 +4,11 @@
 
 #include <fmt/format.h>
 
-#include "cli/imports.hpp"
+#include "io/importers/readers.hpp"
 
-namespace kaisched::cli {
+namespace kaisched::io::importers {
 
 namespace {
-
-using io::json_kind;
-using io::json_value;
 
 class kube_import {
  public:
@@ -167,6 +164,6 @@ class kube_import {
 
 }  // namespace
 
-result<imported_policy> import_kube_scheduler(io::json_value root) { return kube_import().read(root); }
+result<imported_policy> import_kube_scheduler(json_value root) { return kube_import().read(root); }
 
-}  // namespace kaisched::cli
+}  // namespace kaisched::io::importers

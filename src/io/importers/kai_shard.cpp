@@ -8,14 +8,11 @@
 
 #include <kaisched/engine.hpp>
 
-#include "cli/imports.hpp"
+#include "io/importers/readers.hpp"
 
-namespace kaisched::cli {
+namespace kaisched::io::importers {
 
 namespace {
-
-using io::json_kind;
-using io::json_value;
 
 class shard_import {
  public:
@@ -135,6 +132,6 @@ class shard_import {
 
 }  // namespace
 
-result<imported_policy> import_kai_shard(io::json_value root) { return shard_import().read(root); }
+result<imported_policy> import_kai_shard(json_value root) { return shard_import().read(root); }
 
-}  // namespace kaisched::cli
+}  // namespace kaisched::io::importers

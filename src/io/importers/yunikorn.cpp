@@ -6,16 +6,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/imports.hpp"
+#include "io/importers/readers.hpp"
 #include "io/kubernetes/quantity.hpp"
 #include "io/kubernetes/queue_rules.hpp"
 
-namespace kaisched::cli {
+namespace kaisched::io::importers {
 
 namespace {
-
-using io::json_kind;
-using io::json_value;
 
 /// A resource as YuniKorn and as settings and cluster files name it.
 struct yunikorn_resource {
@@ -77,7 +74,7 @@ class yunikorn_import {
     if (!settings_.empty()) made_.set("turns.settings", joined(settings_));
     if (!rules_.empty()) {
       rules_.push_back({{"rule", "fixed"}, {"queue", "default"}});  // where no rule gives a queue
-      rules_json file{{"schema", io::kubernetes::queue_rules_schema}, {"rules", std::move(rules_)}};
+      rules_json file{{"schema", kubernetes::queue_rules_schema}, {"rules", std::move(rules_)}};
       if (!templates_.empty()) file["templates"] = std::move(templates_);
       made_.queue_rules = file.dump(2) + "\n";
     }
@@ -275,8 +272,8 @@ class yunikorn_import {
           made_.leave_out(amount, "queues have quotas and limits of cpu, memory and GPUs");
           continue;
         }
-        const io::kubernetes::quantity read = io::kubernetes::parse_quantity(scalar_text(amount), known->decimals);
-        if (read.fault != io::kubernetes::quantity_fault::none || read.amount < 0) {
+        const kubernetes::quantity read = kubernetes::parse_quantity(scalar_text(amount), known->decimals);
+        if (read.fault != kubernetes::quantity_fault::none || read.amount < 0) {
           made_.leave_out(amount, "that is no amount");
         } else {
           const bool is_milli = known->here != "memory";  // thousandths of cores and GPUs
@@ -333,11 +330,11 @@ class yunikorn_import {
     if (amounts == nullptr || !amounts->is(json_kind::object)) return;
     for (const json_value one : *amounts) {
       const yunikorn_resource* const known = known_resource(one.key());
-      const io::kubernetes::quantity read =
-          io::kubernetes::parse_quantity(scalar_text(one), known == nullptr ? 0 : known->decimals);
+      const kubernetes::quantity read =
+          kubernetes::parse_quantity(scalar_text(one), known == nullptr ? 0 : known->decimals);
       if (known == nullptr) {
         made_.leave_out(one, "users have limits of cpu, memory and GPUs");
-      } else if (read.fault != io::kubernetes::quantity_fault::none || read.amount < 0) {
+      } else if (read.fault != kubernetes::quantity_fault::none || read.amount < 0) {
         made_.leave_out(one, "that is no amount");
       } else {
         const double shown = static_cast<double>(read.amount) / (known->decimals == 3 ? 1000.0 : 1.0);
@@ -354,6 +351,6 @@ class yunikorn_import {
 
 }  // namespace
 
-result<imported_policy> import_yunikorn(io::json_value root) { return yunikorn_import().read(root); }
+result<imported_policy> import_yunikorn(json_value root) { return yunikorn_import().read(root); }
 
-}  // namespace kaisched::cli
+}  // namespace kaisched::io::importers

@@ -15,9 +15,9 @@
 #include <kaisched/options.hpp>
 
 #include "base/text.hpp"
-#include "cli/imports.hpp"
+#include "io/importers/readers.hpp"
 
-namespace kaisched::cli {
+namespace kaisched::io::importers {
 
 namespace {
 
@@ -504,4 +504,4 @@ bool is_slurm_configuration(std::string_view text) {
 
 imported_policy import_slurm(std::string_view text) { return slurm_import().read(text); }
 
-}  // namespace kaisched::cli
+}  // namespace kaisched::io::importers

@@ -9,14 +9,11 @@
 
 #include <fmt/format.h>
 
-#include "cli/imports.hpp"
+#include "io/importers/readers.hpp"
 
-namespace kaisched::cli {
+namespace kaisched::io::importers {
 
 namespace {
-
-using io::json_kind;
-using io::json_value;
 
 struct renamed {
   std::string_view from;
@@ -362,8 +359,6 @@ class kueue_import {
 
 }  // namespace
 
-result<imported_policy> import_kueue(const std::vector<io::json_value>& objects) {
-  return kueue_import().read(objects);
-}
+result<imported_policy> import_kueue(const std::vector<json_value>& objects) { return kueue_import().read(objects); }
 
-}  // namespace kaisched::cli
+}  // namespace kaisched::io::importers

@@ -14,16 +14,13 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "cli/imports.hpp"
+#include "io/importers/readers.hpp"
 #include "io/kubernetes/quantity.hpp"
 #include "schedulers/volcano/rules/catalog.hpp"
 
-namespace kaisched::cli {
+namespace kaisched::io::importers {
 
 namespace {
-
-using io::json_kind;
-using io::json_value;
 
 /// Arguments of plug-ins and actions, and the settings that do the same.
 const std::map<std::string, std::string, std::less<>>& settings_by_argument() {
@@ -305,8 +302,8 @@ class volcano_import {
     if (!of_cpu && setting != "memory_of_none") return text;
     if (!text.empty() && text.find_first_not_of("0123456789") == std::string::npos) return text;
     constexpr double mebibyte = 1048576;
-    const io::kubernetes::quantity read = io::kubernetes::parse_quantity(text, of_cpu ? 3 : 0);
-    if (read.fault != io::kubernetes::quantity_fault::none || read.amount < 0) return std::nullopt;
+    const kubernetes::quantity read = kubernetes::parse_quantity(text, of_cpu ? 3 : 0);
+    if (read.fault != kubernetes::quantity_fault::none || read.amount < 0) return std::nullopt;
     const auto amount = static_cast<double>(read.amount);
     return fmt::format("{}", of_cpu ? amount : amount / mebibyte);
   }
@@ -319,6 +316,6 @@ class volcano_import {
 
 }  // namespace
 
-result<imported_policy> import_volcano(io::json_value root) { return volcano_import().read(root); }
+result<imported_policy> import_volcano(json_value root) { return volcano_import().read(root); }
 
-}  // namespace kaisched::cli
+}  // namespace kaisched::io::importers

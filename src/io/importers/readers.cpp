@@ -1,4 +1,4 @@
-#include "cli/imports.hpp"
+#include "io/importers/readers.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -6,15 +6,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace kaisched::cli {
+namespace kaisched::io::importers {
 
-void imported_policy::leave_out(io::json_value what, std::string_view why) {
+void imported_policy::leave_out(json_value what, std::string_view why) {
   unmapped.push_back(fmt::format("{}: {}{}{}", what.line(), what.key(), what.key().empty() ? "" : ": ", why));
 }
 
-const io::json_value* find_member(io::json_value of, std::string_view key, io::json_value& kept) {
-  if (!of.is(io::json_kind::object)) return nullptr;
-  for (const io::json_value one : of) {
+const json_value* find_member(json_value of, std::string_view key, json_value& kept) {
+  if (!of.is(json_kind::object)) return nullptr;
+  for (const json_value one : of) {
     if (one.key() != key) continue;
     kept = one;
     return &kept;
@@ -22,19 +22,19 @@ const io::json_value* find_member(io::json_value of, std::string_view key, io::j
   return nullptr;
 }
 
-std::string scalar_text(io::json_value of) {
+std::string scalar_text(json_value of) {
   switch (of.kind()) {
-    case io::json_kind::boolean:
+    case json_kind::boolean:
       return of.boolean() ? "true" : "false";
-    case io::json_kind::integer:
+    case json_kind::integer:
       return fmt::format("{}", of.integer());
-    case io::json_kind::number:
+    case json_kind::number:
       return fmt::format("{}", of.number());
-    case io::json_kind::string:
+    case json_kind::string:
       return std::string(of.text());
-    case io::json_kind::null:
-    case io::json_kind::array:
-    case io::json_kind::object:
+    case json_kind::null:
+    case json_kind::array:
+    case json_kind::object:
       break;
   }
   return {};
@@ -70,4 +70,4 @@ std::string joined(const std::vector<std::string>& names, std::string_view betwe
   return fmt::format("{}", fmt::join(names, between));
 }
 
-}  // namespace kaisched::cli
+}  // namespace kaisched::io::importers
