@@ -9,6 +9,7 @@
 #include <rapidcheck.h>
 
 #include "devices/cards.hpp"
+#include "devices/layouts.hpp"
 #include "draws.hpp"
 #include "policy/devices/partition/division_memory.hpp"
 #include "policy/devices/partition/division_plan.hpp"
@@ -17,6 +18,7 @@
 namespace of_test_divisions {
 
 using namespace kaisched::devices;
+using kaisched::devices::test::for_each_layout;
 using kaisched::test::draw;
 
 namespace {

@@ -149,12 +149,4 @@ container_grants best_linked(const container_grants& among, std::size_t count, c
   return chosen;
 }
 
-std::int64_t link_sum(const container_grants& of, const link_scores& links) {
-  std::int64_t sum = 0;
-  for (std::size_t i = 0; i < of.size(); ++i) {
-    for (std::size_t j = i + 1; j < of.size(); ++j) sum += links(of[i].position, of[j].position);
-  }
-  return sum;
-}
-
 }  // namespace kaisched::devices

@@ -19,9 +19,6 @@ inline constexpr std::size_t link_search_limit = 200'000;
 [[nodiscard]] container_grants best_linked(const container_grants& among, std::size_t count, const link_scores& links,
                                            std::size_t limit = link_search_limit);
 
-/// Sum of the scores of all pairs, from the earlier one to the later one.
-[[nodiscard]] std::int64_t link_sum(const container_grants& of, const link_scores& links);
-
 /// Groups of devices that reach each other over links of at least `score`, by position: number of the group of every
 /// device, in the order of their first device.
 [[nodiscard]] std::vector<std::size_t> link_islands(const link_scores& links, std::size_t devices, std::int64_t score);

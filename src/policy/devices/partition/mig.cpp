@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <utility>
 
 #include "policy/devices/vendor/words.hpp"
 
@@ -23,38 +24,6 @@ std::vector<slice_range> ordered_placements(const slice_profile& profile) {
   });
   return ordered;
 }
-
-bool place_all(std::span<const slice_profile* const> wanted, std::vector<slice_range>& occupied) {
-  if (wanted.empty()) return true;
-  for (const slice_range& place : ordered_placements(*wanted.front())) {
-    if (!is_free(place, occupied)) continue;
-    occupied.push_back(place);
-    if (place_all(wanted.subspan(1), occupied)) return true;
-    occupied.pop_back();
-  }
-  return false;
-}
-
-struct layout_walk {
-  std::span<const slice_profile> profiles;
-  const std::function<void(const slice_layout&)>& visit;
-  slice_layout layout{};
-
-  /// All layouts whose further instances start at `from` or later: every set has one order by start.
-  void go_on(std::int64_t from, std::int64_t end) {
-    visit(layout);
-    for (std::int64_t start = from; start < end; ++start) {
-      for (std::size_t p = 0; p < profiles.size(); ++p) {
-        for (const slice_range& place : profiles[p].placements) {
-          if (place.start != start) continue;
-          layout.emplace_back(p, place);
-          go_on(place.start + place.size, end);
-          layout.pop_back();
-        }
-      }
-    }
-  }
-};
 
 bool is_named(const divided_model& one, std::string_view model) {
   return std::any_of(one.models.begin(), one.models.end(),
@@ -115,29 +84,6 @@ std::vector<slice_range> occupied_slices(const device& divided) {
   return occupied;
 }
 
-bool can_place(std::span<const slice_profile> profiles, std::span<const slice_range> occupied,
-               std::span<const std::string_view> wanted) {
-  std::vector<const slice_profile*> found;
-  for (const std::string_view name : wanted) {
-    found.push_back(find_profile(profiles, name));
-    if (found.back() == nullptr) return false;
-  }
-  // Those with the fewest places first: dead ends show early.
-  std::stable_sort(found.begin(), found.end(), [](const slice_profile* a, const slice_profile* b) {
-    return a->placements.size() < b->placements.size();
-  });
-  std::vector<slice_range> taken(occupied.begin(), occupied.end());
-  return place_all(found, taken);
-}
-
-void for_each_layout(std::span<const slice_profile> profiles, const std::function<void(const slice_layout&)>& visit) {
-  std::int64_t end = 0;
-  for (const slice_profile& one : profiles) {
-    for (const slice_range& place : one.placements) end = std::max(end, place.start + 1);
-  }
-  layout_walk{profiles, visit}.go_on(0, end);
-}
-
 const divided_model* find_divided_model(std::span<const divided_model> among, std::string_view model,
                                         std::int64_t memory) {
   const divided_model* best = nullptr;
@@ -159,26 +105,6 @@ const divided_model* told_divided_model(std::span<const divided_model> among, st
     found = &one;
   }
   return found;
-}
-
-std::optional<division_change> cheapest_change(const device& divided, const slice_profile& wanted,
-                                               std::span<const std::int64_t> costs) {
-  std::optional<division_change> best;
-  for (const slice_range& place : ordered_placements(wanted)) {
-    division_change tried{{&wanted, place}, {}, 0};
-    bool possible = true;
-    for (std::size_t i = 0; i < divided.instances.size(); ++i) {
-      if (!divided.instances[i].placement.overlaps(place)) continue;
-      possible = possible && costs[i] >= 0;
-      tried.drained.push_back(i);
-      tried.cost += costs[i];
-    }
-    if (!possible) continue;
-    if (!best || std::pair(tried.cost, tried.drained.size()) < std::pair(best->cost, best->drained.size())) {
-      best = std::move(tried);
-    }
-  }
-  return best;
 }
 
 }  // namespace kaisched::devices

@@ -1,13 +1,12 @@
 #pragma once
 /// @file
-/// Devices that are divided in hardware: which instances may lie where, which profile serves a request, and all layouts
-/// that are legal.
+/// Devices that are divided in hardware: which instances may lie where, and which profile serves a request.
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -39,15 +38,8 @@ struct profile_choice {
 /// Where the instances of a device lie.
 [[nodiscard]] std::vector<slice_range> occupied_slices(const device& divided);
 
-/// True if instances of all these profiles can be placed beside what is occupied, in whatever order they come.
-[[nodiscard]] bool can_place(std::span<const slice_profile> profiles, std::span<const slice_range> occupied,
-                             std::span<const std::string_view> wanted);
-
 /// Profile (its position) and placement of every instance, by start.
 using slice_layout = std::vector<std::pair<std::size_t, slice_range>>;
-/// Calls `visit` once for each set of instances that do not overlap, the empty one and those to which more could be
-/// added included, in a fixed order.
-void for_each_layout(std::span<const slice_profile> profiles, const std::function<void(const slice_layout&)>& visit);
 
 /// The profiles that a model of a device has, and where they may lie.
 struct divided_model {
@@ -63,16 +55,5 @@ struct divided_model {
 /// are several tables and nothing tells which.
 [[nodiscard]] const divided_model* told_divided_model(std::span<const divided_model> among, std::string_view model,
                                                       std::int64_t memory);
-
-/// One way to make room on a divided device for an instance: the instances that have to go.
-struct division_change {
-  profile_choice made;
-  std::vector<std::size_t> drained;  ///< positions among the instances of the device, ascending
-  std::int64_t cost = 0;             ///< sum of what draining them costs
-};
-/// The cheapest way to have an instance of a profile on a device, where `costs` are those of draining each of its
-/// instances (negative: it has to stay). Among equals: fewer instances go, then the placement that others miss least.
-[[nodiscard]] std::optional<division_change> cheapest_change(const device& divided, const slice_profile& wanted,
-                                                             std::span<const std::int64_t> costs);
 
 }  // namespace kaisched::devices

@@ -377,7 +377,6 @@ void gpu_groups::recall(const cluster_state& s, live_state& live, pod_row pod, p
   here_[pod] = std::move(*lost);
   forgotten_.erase(std::next(lost).base());
   here_[pod].status = status;
-  nodes_[here_[pod].row].drifted = true;
   book(s, live, here_[pod], 1);
 }
 

@@ -85,8 +85,6 @@ class gpu_groups {
   [[nodiscard]] std::int64_t free_memory(node_row row) const;
   /// Room on shared devices as parts of a GPU, as domains of a topology count it.
   [[nodiscard]] double room(node_row row) const;
-  /// An undo was not exact: amounts of the node are no longer those of its pods.
-  [[nodiscard]] bool has_drifted(node_row row) const { return nodes_[row].drifted; }
 
   // ---- changes; they also change the idle and releasing GPUs of the node
   /// A pod that takes whole devices comes (1) or goes (-1).
@@ -126,7 +124,6 @@ class gpu_groups {
     std::int64_t gpu_count = not_counted;  ///< known when something is shared here: a label says it
     std::int64_t whole_used = 0;           ///< milli-GPU of pods that take whole devices
     std::uint32_t next_id = 0;
-    bool drifted = false;
     std::vector<gpu_group> groups;  ///< in the order in which they were opened
   };
   struct amounts {
