@@ -1,6 +1,7 @@
 // Devices that a session divides anew: operations of the statement.
 #include <algorithm>
 
+#include "model/snapshot_access.hpp"
 #include "session/core.hpp"
 
 namespace kaisched::work {
@@ -76,7 +77,7 @@ void core::undo_division() {
   divisions.pop_back();
   charge_division(live, what, -1);
   extended_ = what.before;
-  state_ = extended_ == nullptr ? &base.state() : extended_.get();
+  state_ = extended_ == nullptr ? &model::state_of(base) : extended_.get();
   access.state = state_;
   ++access.changes;
   choice.forget_classes(*this);
