@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "io/vendors/vendor_reader.hpp"
-#include "policy/devices/fleet.hpp"
+#include "policy/devices/allocation/fleet.hpp"
 
 namespace kaisched::bench {
 

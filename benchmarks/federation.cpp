@@ -27,6 +27,7 @@
 
 #include "benchmarks/thread_pool.hpp"
 #include "benchmarks/timing.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 
 namespace {
@@ -210,7 +211,7 @@ class player {
 
 /// The pods that a session has started, for `cluster::confirm`.
 void add_started(const session& s, std::vector<entity_id>& pods, const std::function<void(std::string_view)>& starts) {
-  const model::cluster_state& state = s.base().state();
+  const model::cluster_state& state = model::state_of(s.base());
   group_row last = no_row;
   for (const decision& d : s.decisions()) {
     if (d.kind != decision_kind::bind) continue;
@@ -340,7 +341,7 @@ void look(player& by, std::int64_t all_gpus, outcome& to) {
   std::int64_t most_whole = 0;
   for (cluster* one : by.clusters()) {
     const snapshot s = one->take_snapshot();
-    const model::cluster_state& state = s.state();
+    const model::cluster_state& state = model::state_of(s);
     std::int64_t whole = 0;
     for (node_row row = 0; row < state.node_count(); ++row) {
       const std::int64_t idle = (*state.live.idle)[std::size_t{row} * state.dims() + dim_gpu];

@@ -1,5 +1,6 @@
 #include "support.hpp"
 
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 
 namespace kaisched::test {
@@ -142,14 +143,14 @@ engine make_engine(std::initializer_list<std::string_view> options) {
 }
 
 pod_row pod_by_name(const snapshot& s, std::string_view name) {
-  for (pod_row p = 0; p < s.state().pod_slots; ++p) {
-    if (s.state().pods[p].live && s.pod_name(p) == name) return p;
+  for (pod_row p = 0; p < model::state_of(s).pod_slots; ++p) {
+    if (model::state_of(s).pods[p].live && s.pod_name(p) == name) return p;
   }
   return no_row;
 }
 
 node_row node_by_name(const snapshot& s, std::string_view name) {
-  for (node_row n = 0; n < s.state().node_count(); ++n) {
+  for (node_row n = 0; n < model::state_of(s).node_count(); ++n) {
     if (s.node_name(n) == name) return n;
   }
   return no_row;

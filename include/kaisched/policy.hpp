@@ -19,14 +19,12 @@
 
 namespace kaisched {
 
-class session_access;
+class session_access;  // for the library itself
 
 /// What a part may look at while a session runs: the cluster as the session sees it at this moment. Spans stay valid
 /// until the part returns. Matrices are row-major.
 class session_view {
  public:
-  explicit session_view(const session_access& access) : access_(access) {}
-
   [[nodiscard]] std::int64_t now() const;  ///< nanoseconds, as given to the session
 
   [[nodiscard]] std::uint32_t dimension_count() const;
@@ -76,10 +74,10 @@ class session_view {
   /// What they have free now, in the same units.
   [[nodiscard]] std::span<const std::int64_t> node_devices_idle(node_row n) const;
 
-  /// The inside, for the library itself.
-  [[nodiscard]] const session_access& access() const { return access_; }
-
  private:
+  friend class session_access;
+  explicit session_view(const session_access& access) : access_(access) {}
+
   const session_access& access_;
 };
 

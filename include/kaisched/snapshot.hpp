@@ -15,16 +15,13 @@
 
 namespace kaisched {
 
-namespace model {
-struct cluster_state;
-}
+class snapshot_access;  // for the library itself
 
 /// A value type: copying shares the immutable body, pages of columns are shared with the cluster and other snapshots.
 /// Threads: all const functions may run concurrently, also while the cluster that it came from changes.
 class snapshot {
  public:
   snapshot();  ///< an empty cluster
-  explicit snapshot(std::shared_ptr<const model::cluster_state> state) : state_(std::move(state)) {}
 
   /// Number of live entities of a kind (devices: of all nodes).
   [[nodiscard]] std::uint64_t count(entity_kind kind) const;
@@ -58,11 +55,12 @@ class snapshot {
   /// Names of the resource dimensions, in order.
   [[nodiscard]] std::vector<std::string_view> dimension_names() const;
 
-  [[nodiscard]] const model::cluster_state& state() const { return *state_; }
-  [[nodiscard]] const std::shared_ptr<const model::cluster_state>& share() const { return state_; }
-
  private:
-  std::shared_ptr<const model::cluster_state> state_;
+  friend class snapshot_access;
+  struct body;
+  explicit snapshot(std::shared_ptr<const body> made);
+
+  std::shared_ptr<const body> body_;
 };
 
 }  // namespace kaisched

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <optional>
 
-#include "policy/devices/catalog.hpp"
+#include "policy/devices/allocation/catalog.hpp"
 
 namespace kaisched::actions {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "policy/devices/division_problem.hpp"
+#include "policy/devices/partition/division_problem.hpp"
 #include "session/core.hpp"
 
 namespace kaisched::actions {

@@ -13,8 +13,8 @@
 #include "actions/placement.hpp"
 #include "actions/victim_judges.hpp"
 #include "actions/victim_units.hpp"
-#include "policy/devices/division_memory.hpp"
-#include "policy/devices/division_plan.hpp"
+#include "policy/devices/partition/division_memory.hpp"
+#include "policy/devices/partition/division_plan.hpp"
 #include "session/members.hpp"
 
 namespace kaisched::actions {

@@ -20,6 +20,7 @@
 #include "cli/outcome.hpp"
 #include "cli/policy_arguments.hpp"
 #include "cli/progress.hpp"
+#include "model/snapshot_access.hpp"
 #include "policy/column_readers.hpp"
 
 namespace kaisched::cli {
@@ -147,7 +148,7 @@ int compare_presets(const std::string& file, const std::string& presets, std::si
     std::set<group_row> waits;
     for (const waiting_group& one : ran->figures.waiting_groups) waits.insert(one.group);
     all.push_back({name, std::move(*ran), std::move(waits),
-                   policy::unread_columns(with->options(), policy::told_columns(loaded->state.state()))});
+                   policy::unread_columns(with->options(), policy::told_columns(model::state_of(loaded->state)))});
   }
   shown.finish();
   if (to.shows_report()) {

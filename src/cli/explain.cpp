@@ -15,6 +15,7 @@
 #include "cli/input.hpp"
 #include "cli/policy_arguments.hpp"
 #include "cli/progress.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 
 namespace kaisched::cli {
@@ -42,7 +43,7 @@ constexpr std::array kind_names{kind_name{"pod", entity_kind::pod}, kind_name{"g
 /// Calls `visit(row, name)` for every entity of a kind until it returns true.
 template <class Visit>
 void for_names(const snapshot& of, entity_kind kind, Visit visit) {
-  const model::cluster_state& s = of.state();
+  const model::cluster_state& s = model::state_of(of);
   switch (kind) {
     case entity_kind::pod:
       for (pod_row p = 0; p < s.pod_slots; ++p) {

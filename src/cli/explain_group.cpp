@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/explain.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 
 namespace kaisched::cli {
@@ -25,7 +26,7 @@ struct members {
 
 members members_of(const explanation& of, group_row group) {
   const session& over = of.ran.over;
-  const model::cluster_state& s = over.base().state();
+  const model::cluster_state& s = model::state_of(over.base());
   const session_view view = over.view();
   members all;
   for (pod_row p = 0; p < s.pod_slots; ++p) {
@@ -165,7 +166,7 @@ json bound_json(const session& over, const placement_bound& bound) {
 /// group that have claims.
 json changes_json(const decided& ran, group_row group) {
   const session& over = ran.over;
-  const model::cluster_state& s = over.base().state();
+  const model::cluster_state& s = model::state_of(over.base());
   json placed = json::array();
   json leaving = json::array();
   json claiming = json::array();
@@ -194,7 +195,7 @@ json certificate_json(const decided& ran, const certificate& proof) {
   if (proof.kind == certificate_kind::none) return all;
   all["assumption"] = certificate_assumption_name(proof.assumption);
   all["text"] = over.text(proof);
-  if (proof.sub_group != no_row) all["sub_group"] = base.state().subs[proof.sub_group].name;
+  if (proof.sub_group != no_row) all["sub_group"] = model::state_of(base).subs[proof.sub_group].name;
   if (proof.kind == certificate_kind::structure || proof.kind == certificate_kind::queue_bound) {
     all["what"] = constraint_name(proof.what);
     all["need"] = proof.need;
@@ -261,7 +262,7 @@ void print_group(const explanation& of, group_row group, const members& all, con
   if (queue != no_row)
     print_fact(out, "queue", fmt::format("{}; {}", path_text(over, queue), share_text(of.ran, queue)));
   print_fact(out, "priority", fmt::format("{}, {}", view.group_priority(group), preemptibility_text(view, group)));
-  print_fact(out, "needs", gang_text(over.base().state(), group));
+  print_fact(out, "needs", gang_text(model::state_of(over.base()), group));
   print_fact(out, "has", fate_of_all(all));
   if (line) {
     print_fact(out, "line",

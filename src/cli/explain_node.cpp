@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/explain.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 
 namespace kaisched::cli {
@@ -22,7 +23,7 @@ std::vector<std::int64_t> row_of(const session& over, std::span<const std::int64
 
 /// Pods that are on the node, leave it, or have a claim on it at the end.
 std::vector<pod_row> pods_on(const session& over, node_row node) {
-  const model::cluster_state& s = over.base().state();
+  const model::cluster_state& s = model::state_of(over.base());
   const session_view view = over.view();
   std::vector<pod_row> pods;
   for (pod_row p = 0; p < s.pod_slots; ++p) {
@@ -73,7 +74,7 @@ pod_row waiting_pod(const session& over, const waiting_group& group) {
   if (first.pod == no_row && first.what != constraint::topology) return no_row;
   const session_view view = over.view();
   if (first.pod != no_row && view.status_of(first.pod) == pod_status::pending) return first.pod;
-  const model::cluster_state& s = over.base().state();
+  const model::cluster_state& s = model::state_of(over.base());
   for (pod_row p = 0; p < s.pod_slots; ++p) {
     if (s.pods[p].live && s.pods[p].group == group.group && view.status_of(p) == pod_status::pending) return p;
   }
@@ -190,7 +191,7 @@ void print_pods(const explanation& of, const std::vector<pod_row>& pods) {
 
 void print_node(const explanation& of, node_row node, const std::vector<pod_row>& pods, const answers& said) {
   const terminal& out = of.to.out();
-  const model::node_info& info = *(*of.ran.over.base().state().nodes)[node];
+  const model::node_info& info = *(*model::state_of(of.ran.over.base()).nodes)[node];
   out.line(fmt::format("{}  {}", out.paint(style::bold, "node " + info.name), state_text(info)));
   std::string labels;
   for (const auto& [key, value] : info.labels) labels += fmt::format("{}{}={}", labels.empty() ? "" : " ", key, value);

@@ -8,6 +8,7 @@
 
 #include "cli/explain.hpp"
 #include "cli/tables.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 
 namespace kaisched::cli {
@@ -120,7 +121,7 @@ void print_waiting(const explanation& of, pod_row pod, const waiting_group* grou
       if (!same) print_item(out, over.text(why));
     }
   }
-  if (static_cast<pod_status>(over.base().state().live.pod_state[pod]) == pod_status::gated)
+  if (static_cast<pod_status>(model::state_of(over.base()).live.pod_state[pod]) == pod_status::gated)
     print_item(out, "the pod is gated: it asks for nothing before something outside has opened it");
   if (group != nullptr) print_attempts(of, group->group);
   if (table.fitting > 0) {

@@ -10,6 +10,7 @@
 #include "cli/chart.hpp"
 #include "cli/explain.hpp"
 #include "cli/report.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 
 namespace kaisched::cli {
@@ -232,7 +233,7 @@ void print_queue(const explanation& of, queue_row queue, const std::vector<waiti
   const terminal& out = of.to.out();
   const session& over = of.ran.over;
   const queue_figures& share = figures_of(of, queue);
-  const model::queue_info& info = (*over.base().state().queues)[queue];
+  const model::queue_info& info = (*model::state_of(over.base()).queues)[queue];
   out.line(fmt::format("{}  {} started, {} waiting", out.paint(style::bold, "queue " + share.name),
                        counted(started, "job"), grouped(std::ssize(waiting))));
   if (!share.parent.empty()) print_fact(out, "below", path_text(over, over.view().queue_parent(queue)));

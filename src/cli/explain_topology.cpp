@@ -10,6 +10,7 @@
 #include "cli/chart.hpp"
 #include "cli/explain.hpp"
 #include "model/account.hpp"
+#include "model/snapshot_access.hpp"
 #include "policy/topology/pieces.hpp"
 #include "session/topologies.hpp"
 
@@ -42,7 +43,7 @@ struct room {
 
 /// What pods hold of every device, in milli-GPU, by node; what leaves counts as held.
 std::vector<std::vector<std::int64_t>> held_devices(const session& over) {
-  const model::cluster_state& s = over.base().state();
+  const model::cluster_state& s = model::state_of(over.base());
   std::vector<std::vector<std::int64_t>> held(s.node_count());
   for (node_row row = 0; row < s.node_count(); ++row) held[row].resize((*s.nodes)[row]->device_count(), 0);
   const table placed = over.to_table(table_kind::placement).value();
@@ -66,7 +67,7 @@ std::vector<std::vector<std::int64_t>> held_devices(const session& over) {
 
 room room_of(const session& over, node_row row, const std::vector<std::int64_t>& held) {
   const session_view view = over.view();
-  const model::node_info& node = *(*over.base().state().nodes)[row];
+  const model::node_info& node = *(*model::state_of(over.base()).nodes)[row];
   const std::size_t at = row * view.dimension_count() + dim_gpu;
   room made;
   made.nodes = 1;
@@ -161,7 +162,7 @@ class picture {
   }
 
   [[nodiscard]] const std::string& name_of(node_row row) const {
-    return (*of_.ran.over.base().state().nodes)[row]->name;
+    return (*model::state_of(of_.ran.over.base()).nodes)[row]->name;
   }
 
   /// Nodes of a domain whose level has a shape, by position; no_row where there is none.
@@ -187,7 +188,7 @@ class picture {
 
   [[nodiscard]] bool is_all_free(node_row row) const {
     return row != no_row && nodes_[row].total > 0 && nodes_[row].whole == nodes_[row].total &&
-           (*of_.ran.over.base().state().nodes)[row]->open();
+           (*model::state_of(of_.ran.over.base()).nodes)[row]->open();
   }
 
   /// Nodes of the largest piece all of whose nodes are free.
@@ -206,7 +207,7 @@ class picture {
 
   [[nodiscard]] std::string sign_of(node_row row) const {
     if (row == no_row) return " ";
-    if (!(*of_.ran.over.base().state().nodes)[row]->open() || nodes_[row].total == 0) return "×";
+    if (!(*model::state_of(of_.ran.over.base()).nodes)[row]->open() || nodes_[row].total == 0) return "×";
     if (is_all_free(row)) return "·";
     return nodes_[row].whole == 0 ? "█" : "▒";
   }
@@ -276,7 +277,7 @@ class picture {
                      [&](node_row a, node_row b) { return nodes_[a].whole > nodes_[b].whole; });
     const std::size_t shown = of_.most_nodes == 0 ? rows.size() : std::min(of_.most_nodes, rows.size());
     for (std::size_t i = 0; i < shown; ++i) {
-      const model::node_info& node = *(*of_.ran.over.base().state().nodes)[rows[i]];
+      const model::node_info& node = *(*model::state_of(of_.ran.over.base()).nodes)[rows[i]];
       const std::string_view state = !node.ready ? " (not ready)" : node.unschedulable ? " (cordoned)" : "";
       line(before + (i + 1 == rows.size() ? "└ " : "├ ") + node.name + std::string(state), nodes_[rows[i]]);
     }
@@ -297,7 +298,7 @@ class picture {
 }  // namespace
 
 json explain_topology(const explanation& of, std::uint32_t topology) {
-  const model::cluster_state& s = of.ran.over.base().state();
+  const model::cluster_state& s = model::state_of(of.ran.over.base());
   const model::topology_info& info = (*s.topologies)[topology];
   const picture made(of, work::build_topology(s, info, false));
   if (of.to.shows_report()) {

@@ -4,12 +4,13 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/terminal.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 
 namespace kaisched::cli {
 
 contents contents_of(const snapshot& of) {
-  const model::cluster_state& s = of.state();
+  const model::cluster_state& s = model::state_of(of);
   contents found;
   found.nodes = static_cast<std::int64_t>(of.count(entity_kind::node));
   found.queues = static_cast<std::int64_t>(of.count(entity_kind::queue));

@@ -1,122 +1,24 @@
 // The command that turns configurations of other schedulers into options.
-#include <algorithm>
-#include <optional>
 #include <string>
-#include <string_view>
-#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <kaisched/cluster.hpp>
-
 #include "cli/console.hpp"
-#include "cli/imports.hpp"
-#include "cli/policy_arguments.hpp"
-#include "files/yaml_document.hpp"
+#include "files/import_text.hpp"
 #include "io/files.hpp"
+#include "io/importers/importers.hpp"
 #include "io/yaml_string.hpp"
 
 namespace kaisched::cli {
 
 namespace {
 
-using io::json_kind;
-using io::json_value;
-
 struct import_arguments {
   std::string file;
   std::string cluster;
   std::string queue_rules;
 };
-
-std::string text_of(json_value of, std::string_view key) {
-  json_value kept = of;
-  const json_value* const found = find_member(of, key, kept);
-  return found == nullptr ? std::string{} : scalar_text(*found);
-}
-
-/// The text in a ConfigMap that is a configuration of Volcano or YuniKorn.
-std::optional<std::string> text_in_config_map(json_value root) {
-  json_value kept = root;
-  if (text_of(root, "kind") != "ConfigMap") return std::nullopt;
-  const json_value* const data = find_member(root, "data", kept);
-  if (data == nullptr) return std::nullopt;
-  for (const json_value one : *data) {
-    const std::string text = scalar_text(one);
-    for (const std::string_view sign : {"tiers:", "partitions:"}) {
-      if (text.find(sign) != std::string::npos) return text;
-    }
-  }
-  return std::nullopt;
-}
-
-/// Objects of all documents, those in lists included.
-std::vector<json_value> objects_in(json_value documents) {
-  std::vector<json_value> all;
-  for (const json_value one : documents) {
-    json_value kept = one;
-    const json_value* const items = find_member(one, "items", kept);
-    if (items == nullptr || !items->is(json_kind::array)) {
-      if (one.is(json_kind::object)) all.push_back(one);
-      continue;
-    }
-    for (const json_value item : *items) all.push_back(item);
-  }
-  return all;
-}
-
-bool is_of_kueue(json_value object) {
-  return text_of(object, "apiVersion").find("kueue.x-k8s.io/") != std::string::npos;
-}
-
-result<imported_policy> import_document(json_value root, std::string_view source) {
-  json_value kept = root;
-  const std::string kind = text_of(root, "kind");
-  if (kind == "SchedulingShard") return import_kai_shard(root);
-  if (kind == "KubeSchedulerConfiguration") return import_kube_scheduler(root);
-  if (find_member(root, "tiers", kept) != nullptr) return import_volcano(root);
-  if (find_member(root, "partitions", kept) != nullptr) return import_yunikorn(root);
-  return error{status::argument,
-               fmt::format("{}: neither a SchedulingShard, nor a KubeSchedulerConfiguration, nor tiers of Volcano, nor "
-                           "partitions of YuniKorn, nor objects of Kueue, nor a slurm.conf",
-                           source),
-               {}};
-}
-
-/// What the options mean has to be known here: sessions are opened with them.
-result<void> check_options(const imported_policy& made) {
-  policy_arguments policy;
-  for (const auto& [option, value] : made.options) {
-    if (option == "preset") {
-      policy.preset = value;
-    } else {
-      policy.settings.push_back(fmt::format("{}={}", option, value));
-    }
-  }
-  const result<engine> with = make_engine(policy);
-  if (!with) return with.failure();
-  const result<session> opened = with->open(cluster().take_snapshot(), 0);
-  if (!opened) return opened.failure();
-  return {};
-}
-
-/// What the text is, and from where it is: some are in a ConfigMap.
-result<imported_policy> import_text(const std::string& text, std::string& source) {
-  if (is_slurm_configuration(text)) return import_slurm(text);
-  result<io::json_document> documents = io::parse_yaml_stream(text, source);
-  if (!documents) return documents.failure();
-  const std::vector<json_value> objects = objects_in(documents->root());
-  if (std::ranges::any_of(objects, is_of_kueue)) return import_kueue(objects);
-  result<io::json_document> document = io::parse_yaml(text, source);
-  if (!document) return document.failure();
-  if (std::optional<std::string> inner = text_in_config_map(document->root())) {
-    source += " (data)";
-    document = io::parse_yaml(*inner, source);
-    if (!document) return document.failure();
-  }
-  return import_document(document->root(), source);
-}
 
 int import_file(const import_arguments& told, console& to) {
   if (!told.cluster.empty()) {
@@ -128,30 +30,25 @@ int import_file(const import_arguments& told, console& to) {
   }
   result<std::string> text = io::read_file(told.file);
   if (!text) return to.fail(text.failure());
-  std::string source = told.file;
-  result<imported_policy> made = import_text(*text, source);
+  const result<io::importers::imported_policy> made =
+      io::importers::import_text(*text, told.file, io::importers::scheduler_kind::detect);
   if (!made) return to.fail(made.failure());
-  if (auto good = check_options(*made); !good) {
-    error why = good.failure();
-    why.message.insert(0, source + ": ");
-    return to.fail(why);
-  }
   if (!told.cluster.empty()) {
     if (made->rows.empty())
       return to.fail(
-          error{status::argument, fmt::format("{}: says nothing of nodes, queues or topologies", source), {}});
-    const std::string rows = fmt::format("scenario 1\n{}\n", joined(made->rows, "\n"));
-    if (auto written = to.write(told.cluster, rows); !written) return to.fail(written.failure(), exit_failure);
+          error{status::argument, fmt::format("{}: says nothing of nodes, queues or topologies", made->source), {}});
+    if (auto written = to.write(told.cluster, io::importers::scenario_text(*made)); !written)
+      return to.fail(written.failure(), exit_failure);
   }
   if (!told.queue_rules.empty()) {
     if (made->queue_rules.empty())
       return to.fail(
-          error{status::argument, fmt::format("{}: says nothing of which queue a job belongs to", source), {}});
+          error{status::argument, fmt::format("{}: says nothing of which queue a job belongs to", made->source), {}});
     if (auto written = to.write(told.queue_rules, made->queue_rules); !written)
       return to.fail(written.failure(), exit_failure);
   }
   if (to.shows_report()) {
-    to.out().line(fmt::format("# {}, {}", source, made->of));
+    to.out().line(fmt::format("# {}, {}", made->source, made->of));
     for (const auto& [option, value] : made->options) {
       std::string line = option + ": ";
       io::append_yaml_string(line, value);
@@ -165,14 +62,7 @@ int import_file(const import_arguments& told, console& to) {
     if (!made->unmapped.empty()) to.out().line("# Left out, by line:");
     for (const std::string& one : made->unmapped) to.out().line("#   " + one);
   }
-  json report{{"schema", "kaisched-import/1"},
-              {"from", made->of},
-              {"options", json::object()},
-              {"rows", made->rows},
-              {"queue_rules", made->queue_rules.empty() ? json() : json::parse(made->queue_rules)},
-              {"left_out", made->unmapped}};
-  for (const auto& [option, value] : made->options) report["options"][option] = value;
-  return to.finish(report);
+  return to.finish(json::parse(io::importers::format_json(*made)));
 }
 
 }  // namespace

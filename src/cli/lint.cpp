@@ -9,6 +9,7 @@
 #include "cli/lint_rules.hpp"
 #include "cli/terminal.hpp"
 #include "io/cluster_input.hpp"
+#include "model/snapshot_access.hpp"
 
 namespace kaisched::cli {
 
@@ -93,7 +94,7 @@ constexpr std::array rules{
 
 /// The cluster as it would be if nothing ran and every node could be used.
 result<snapshot> emptied(const snapshot& of) {
-  const model::cluster_state& s = of.state();
+  const model::cluster_state& s = model::state_of(of);
   table gone(table_kind::pod, table_op::remove);
   table::column& names = gone.add(col::pod_name, column_type::string);
   for (pod_row p = 0; p < s.pod_slots; ++p) {
@@ -162,7 +163,7 @@ std::vector<finding> lint(const engine& with, const snapshot& of, std::int64_t n
     found.push_back({severity::error, "not-decided", "", "", opened.failure().message});
   }
   label_index labels;
-  for (const auto& node : *of.state().nodes) {
+  for (const auto& node : *model::state_of(of).nodes) {
     for (const auto& [key, value] : node->labels) labels[key].insert(value);
   }
   const result<snapshot> nothing_runs = emptied(of);
@@ -171,8 +172,8 @@ std::vector<finding> lint(const engine& with, const snapshot& of, std::int64_t n
     if (result<session> opened = with.open(*nothing_runs, now); opened) empty.push_back(std::move(*opened));
   }
   for (const rule_entry& rule : rules) {
-    rule.apply({of.state(), of, with.options(), empty.empty() ? nullptr : &empty.front(), labels, now, rule.about.name,
-                rule.about.how, found});
+    rule.apply({model::state_of(of), of, with.options(), empty.empty() ? nullptr : &empty.front(), labels, now,
+                rule.about.name, rule.about.how, found});
   }
   return found;
 }

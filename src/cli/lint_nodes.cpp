@@ -9,6 +9,7 @@
 #include "cli/explain.hpp"
 #include "cli/lint_rules.hpp"
 #include "cli/terminal.hpp"
+#include "model/snapshot_access.hpp"
 #include "policy/access.hpp"
 #include "policy/predicates/reservations.hpp"
 
@@ -117,7 +118,7 @@ void lint_unknown_label(const lint_input& in) {
     for (const model::affinity_term& term : ask.affinity) look(term.topology_key, no_place);
     for (const model::affinity_term& term : ask.anti_affinity) look(term.topology_key, no_effect);
     for (const model::pod_preference& one : ask.preferences) look(one.term.topology_key, no_effect);
-    const bool spreads = in.empty != nullptr && in.empty->view().access().neighbours != nullptr;
+    const bool spreads = in.empty != nullptr && policy::inside(in.empty->view()).neighbours != nullptr;
     for (const model::spread_constraint& one : ask.spread)
       look(one.topology_key, spreads && !one.soft ? no_place : no_effect);
   });
@@ -125,11 +126,12 @@ void lint_unknown_label(const lint_input& in) {
 
 void lint_fits_no_node(const lint_input& in) {
   if (in.empty == nullptr) return;
-  const cluster_state& s = in.empty->base().state();
+  const cluster_state& s = model::state_of(in.empty->base());
   const session_view view = in.empty->view();
   for_waiting_classes(s, [&](class_row row, pod_row pod, std::int64_t pods) {
     const pod_class& ask = *s.classes[row];
-    if (!unknown_labels(in, ask).empty() || fits_somewhere(view.access(), ask)) return;  // the former is another rule's
+    // Labels that no node has are another rule's.
+    if (!unknown_labels(in, ask).empty() || fits_somewhere(policy::inside(view), ask)) return;
     in.add("pod", s.pod_names[pod],
            fmt::format("fits no node even when all are empty: {}{}", refusals_text(*in.empty, pod), others_text(pods)));
   });

@@ -16,6 +16,7 @@
 #include <kaisched/schema.hpp>
 
 #include "cli/tables.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 
 namespace kaisched::cli {
@@ -425,7 +426,7 @@ std::vector<waiting_group> waiting_groups_of(const session& from, const waiting_
 }
 
 std::vector<std::uint32_t> last_decisions(const session& from) {
-  std::vector<std::uint32_t> last(from.base().state().pod_slots, no_row);
+  std::vector<std::uint32_t> last(model::state_of(from.base()).pod_slots, no_row);
   const std::span<const decision> all = from.decisions();
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     if (all[i].pod != no_row) last[all[i].pod] = i;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 #include "simulation/distances.hpp"
 #include "simulation/intervals.hpp"
@@ -120,7 +121,7 @@ ordered_json queue_timeline_of(const run_result& run) {
 
 ordered_json details_of(const snapshot& first, const simulation::workload& jobs, const run_result& run,
                         std::string_view default_queue) {
-  const model::cluster_state& s = first.state();
+  const model::cluster_state& s = model::state_of(first);
   return {{"end", seconds_of(run.end)},
           {"nodes", nodes_of(s)},
           {"jobs", jobs_of(jobs, run, default_queue)},

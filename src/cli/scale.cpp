@@ -16,6 +16,7 @@
 #include "cli/policy_arguments.hpp"
 #include "cli/progress.hpp"
 #include "files/node_types.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 
 namespace kaisched::cli {
@@ -56,7 +57,7 @@ json up_json(const scale_up_answer& of) {
     json reasons = json::array();
     for (std::size_t i = 0; i < one.reasons.size(); ++i)
       reasons.push_back({{"constraint", constraint_name(one.reasons[i].what)}, {"text", one.texts[i]}});
-    const queue_row queue = of.over.state().groups[one.group].queue;
+    const queue_row queue = model::state_of(of.over).groups[one.group].queue;
     groups.push_back({{"group", of.over.group_name(one.group)},
                       {"queue", queue == no_row ? std::string_view{} : of.over.queue_name(queue)},
                       {"waited", one.waited},

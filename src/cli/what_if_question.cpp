@@ -8,6 +8,7 @@
 
 #include "base/nearest.hpp"
 #include "cli/what_if.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 
 namespace kaisched::cli {
@@ -76,7 +77,7 @@ json forecast_json(const what_if_report& of, const forecast& one, const std::str
 std::string unknown_queue(const what_if_question& asked, const snapshot& in) {
   if (asked.queue.empty() || !asked.added.empty()) return {};
   std::vector<std::string_view> names;
-  for (const model::queue_info& one : *in.state().queues) {
+  for (const model::queue_info& one : *model::state_of(in).queues) {
     if (one.live && one.name == asked.queue) return {};
     if (one.live) names.push_back(one.name);
   }

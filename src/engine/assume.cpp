@@ -14,6 +14,7 @@
 #include "engine/session_impl.hpp"
 #include "model/cell_place.hpp"
 #include "model/cluster_impl.hpp"
+#include "model/snapshot_access.hpp"
 
 namespace kaisched {
 
@@ -43,7 +44,12 @@ class referee {
  public:
   referee(const core& decided, const cluster_state& now, const model::name_maps& names, const model::assumptions& open,
           std::optional<std::uint64_t> resumed_at)
-      : c_(decided), was_(decided.base.state()), is_(now), names_(names), open_(open), resumed_at_(resumed_at) {}
+      : c_(decided),
+        was_(model::state_of(decided.base)),
+        is_(now),
+        names_(names),
+        open_(open),
+        resumed_at_(resumed_at) {}
 
   /// Nothing has changed since the snapshot, and what the session saw of its pods is what the host has reported.
   [[nodiscard]] bool nothing_moved() const {
@@ -365,7 +371,7 @@ class referee {
 /// What becomes of the pods, groups and claims of decisions that are taken in.
 class intake {
  public:
-  explicit intake(const core& decided) : c_(decided), s_(decided.base.state()) { made_.now = decided.now; }
+  explicit intake(const core& decided) : c_(decided), s_(model::state_of(decided.base)) { made_.now = decided.now; }
 
   void add(const decision& d) {
     if (d.pod == no_row || d.kind == decision_kind::unschedulable) return;
@@ -494,7 +500,8 @@ result<std::vector<conflict>> cluster::impl::assume(const core& c, cluster& self
 void cluster::impl::check_stand_in(const snapshot& of, const decision& d, std::vector<conflict>& to) const {
   const std::string stand_in = model::stand_in_name(of.pod_name(d.pod));
   if (stand_in.size() <= max_name_size && names.pods.find(stand_in) == base::name_map::none) return;
-  to.push_back({d.commit, entity_kind::pod, entity_id(entity_kind::pod, of.state().pods[d.pod].generation, d.pod),
+  to.push_back({d.commit, entity_kind::pod,
+                entity_id(entity_kind::pod, model::state_of(of).pods[d.pod].generation, d.pod),
                 std::string(of.pod_name(d.pod)),
                 "its stand-in '" + stand_in + "' cannot be named so: the name is taken or too long"});
 }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <numeric>
 
+#include "model/snapshot_access.hpp"
 #include "session/members.hpp"
 
 namespace kaisched::engine_detail {
@@ -244,7 +245,7 @@ class node_accounts {
       return;
     }
     // A pod that moves in this session is on its old node until it has gone.
-    const model::live_state& before = c_.base.state().live;
+    const model::live_state& before = model::state_of(c_.base).live;
     const bool was_there = model::is_in(static_cast<pod_status>(before.pod_state[p]), on_node);
     if (was_there) charge(p, before.pod_node[p], before.pod_devices[p]);
     if (model::is_in(now, on_node) && (!was_there || c_.live.pod_node[p] != before.pod_node[p]))

@@ -10,6 +10,7 @@
 
 #include "engine/certificate_bounds.hpp"
 #include "engine/session_impl.hpp"
+#include "model/snapshot_access.hpp"
 #include "session/members.hpp"
 
 namespace kaisched {
@@ -205,7 +206,7 @@ class prover {
     std::vector<pod_row> pods;
     for (const decision& d : c_.results.decisions) {
       if (d.pod == no_row || s_.pods[d.pod].sub == no_row) continue;
-      const auto was = static_cast<pod_status>(c_.base.state().live.pod_state[d.pod]);
+      const auto was = static_cast<pod_status>(model::state_of(c_.base).live.pod_state[d.pod]);
       const auto now = static_cast<pod_status>(c_.live.pod_state[d.pod]);
       if (now == pod_status::pipelined && was != pod_status::pipelined) pods.push_back(d.pod);
     }

@@ -8,6 +8,7 @@
 
 #include "engine/replay.hpp"
 #include "engine/session_impl.hpp"
+#include "model/snapshot_access.hpp"
 
 namespace kaisched {
 
@@ -44,7 +45,7 @@ double missing_to(double reached, double from) {
 result<core> with_closed_node(const core& c, node_row node, std::size_t decided) {
   cluster closed(c.base);
   table change(table_kind::node, table_op::change);
-  change.add(col::node_name, column_type::string).push(std::string_view((*c.base.state().nodes)[node]->name));
+  change.add(col::node_name, column_type::string).push(std::string_view((*model::state_of(c.base).nodes)[node]->name));
   change.add(col::node_unschedulable, column_type::u8).push(std::uint8_t{1});
   if (auto done = closed.apply(change); !done) return done.failure();
   core then(closed.take_snapshot(), c.setup, c.now);
@@ -124,7 +125,7 @@ class choice_teller {
 
   void raise_runner_up(const candidate_table& table) {
     if (account_.runner_up == no_row) return;
-    const std::vector<std::uint32_t>& rank = *c_.base.state().name_rank;
+    const std::vector<std::uint32_t>& rank = *model::state_of(c_.base).name_rank;
     const bool wins_ties = rank[account_.runner_up] < rank[account_.chosen];
     const double best = table.nodes[0].score;
     const double enough = wins_ties ? best : std::nextafter(best, std::numeric_limits<double>::infinity());

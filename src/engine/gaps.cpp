@@ -12,6 +12,7 @@
 #include "base/int128.hpp"
 #include "engine/certificate_bounds.hpp"
 #include "engine/session_impl.hpp"
+#include "model/snapshot_access.hpp"
 
 namespace kaisched {
 
@@ -38,7 +39,7 @@ class node_ledger {
     devices_.resize(s_.pod_slots);
     constexpr std::uint32_t there =
         (model::holding & ~model::bit(pod_status::pipelined)) | model::bit(pod_status::stuck_in_releasing);
-    const model::live_state& live = c.base.state().live;
+    const model::live_state& live = model::state_of(c.base).live;
     for (pod_row p = 0; p < s_.pod_slots; ++p) {
       if (!s_.pods[p].live || !model::is_in(static_cast<pod_status>(live.pod_state[p]), there)) continue;
       if (live.pod_node[p] != no_row) put(p, (*s_.node_row_of_slot)[live.pod_node[p]], live.pod_devices[p]);

@@ -13,7 +13,7 @@
 #include "engine/wording.hpp"
 #include "model/pod_plan.hpp"
 #include "policy/claims/ledger.hpp"
-#include "policy/devices/ledger.hpp"
+#include "policy/devices/allocation/ledger.hpp"
 #include "policy/predicates/power_caps.hpp"
 #include "policy/predicates/reservations.hpp"
 #include "session/members.hpp"

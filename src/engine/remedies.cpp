@@ -9,6 +9,7 @@
 #include "engine/levers.hpp"
 #include "engine/session_impl.hpp"
 #include "engine/trial_world.hpp"
+#include "model/snapshot_access.hpp"
 
 namespace kaisched {
 
@@ -202,7 +203,7 @@ result<std::vector<remedy_report>> session::remedies(std::span<const group_row> 
   std::unique_ptr<kept_world> kept = std::move(taken).value();
   std::vector<remedy_report> all;
   for (const group_row group : groups) {
-    lever_subject of{c, kept->now.state(), group, waiting_pods(c, group), {}, limits};
+    lever_subject of{c, model::state_of(kept->now), group, waiting_pods(c, group), {}, limits};
     for (const pod_row p : of.waiting) of.classes.push_back(c.state().pods[p].pod_class);
     std::sort(of.classes.begin(), of.classes.end());
     of.classes.erase(std::unique(of.classes.begin(), of.classes.end()), of.classes.end());

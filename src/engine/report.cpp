@@ -8,6 +8,7 @@
 #include "engine/row_names.hpp"
 #include "engine/session_impl.hpp"
 #include "model/account.hpp"
+#include "model/snapshot_access.hpp"
 #include "policy/predicates/power_caps.hpp"
 #include "policy/predicates/reservations.hpp"
 #include "session/members.hpp"
@@ -408,7 +409,7 @@ reason judge_node(const core& c, group_row group, const model::pod_class& ask, n
 
 std::vector<decision> waiting_groups(const core& c) {
   std::vector<group_row> rows;
-  for (const group_row g : *c.base.state().pending_groups) {
+  for (const group_row g : *model::state_of(c.base).pending_groups) {
     if (is_waiting(c, g)) rows.push_back(g);
   }
   const auto strays_begin = static_cast<std::ptrdiff_t>(rows.size());

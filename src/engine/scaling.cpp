@@ -16,6 +16,7 @@
 #include "engine/scaling_parts.hpp"
 #include "model/dependencies.hpp"
 #include "model/export.hpp"
+#include "model/snapshot_access.hpp"
 
 namespace kaisched {
 
@@ -89,7 +90,7 @@ result<void> check_prices(const node_offers& offers) {
 
 result<std::vector<offered_type>> types_of(const node_offers& offers, const snapshot& base) {
   if (auto good = check_prices(offers); !good) return good.failure();
-  const cluster_state& s = offers.nodes.state();
+  const cluster_state& s = model::state_of(offers.nodes);
   if (!offers.types.empty() && offers.nodes.dimension_names() != base.dimension_names())
     return error{status::argument, "the nodes of the offers have other resource dimensions than the cluster", {}};
   std::vector<offered_type> types;
@@ -194,14 +195,14 @@ result<scale_subject> make_subject(const engine& with, const snapshot& base, std
   if (question.verifications == 0) return error{status::argument, "verifications: at least one has to be allowed", {}};
   result<std::vector<offered_type>> types = types_of(offers, base);
   if (!types) return types.failure();
-  const result<std::vector<bool>> asked = asked_about(base.state(), question);
+  const result<std::vector<bool>> asked = asked_about(model::state_of(base), question);
   if (!asked) return asked.failure();
   const result<session> decided = decide_places(with, base, now);
   if (!decided) return decided.failure();
   scale_subject of{with, question, now, offers.nodes, std::move(*types), cluster(base), {}, {}, {}};
   if (auto done = of.world.assume(*decided); !done) return done.failure();
   of.waits = of.world.take_snapshot();
-  const cluster_state& s = of.waits.state();
+  const cluster_state& s = model::state_of(of.waits);
   const model::open_dependencies after_others = model::find_open_dependencies(s);
   for (const group_row g : *s.pending_groups) {
     if (after_others.contains(g)) continue;  // asks for nothing yet
@@ -236,7 +237,7 @@ std::int64_t most_of(const scale_subject& of, std::size_t type) {
 // ---- nodes that are added
 
 node_maker::node_maker(const scale_subject& of) : of_(of), names_(of.types.size()), tried_(of.types.size()) {
-  for (const auto& node : *of.waits.state().nodes) taken_.insert(node->name);
+  for (const auto& node : *model::state_of(of.waits).nodes) taken_.insert(node->name);
 }
 
 std::string node_maker::name(std::size_t type, std::int64_t n) {
@@ -251,7 +252,7 @@ std::string node_maker::name(std::size_t type, std::int64_t n) {
 const std::string& node_maker::domain(std::size_t type, const std::string& label, std::int64_t n) {
   domain_names& of = domains_[{type, label}];
   if (of.tried == 0) {
-    for (const auto& node : *of_.waits.state().nodes) {
+    for (const auto& node : *model::state_of(of_.waits).nodes) {
       if (const std::string* value = model::find_label(node->labels, label)) of.taken.insert(*value);
     }
   }
@@ -287,7 +288,7 @@ std::vector<table> node_maker::tables(const node_counts& counts) {
       copy.labels.assign(labels.begin(), labels.end());
       std::vector<std::string> names;
       for (; n < end; ++n) names.push_back(name(t, n));
-      for (table& one : model::copies_of_node(of_.nodes.state(), copy, names)) all.push_back(std::move(one));
+      for (table& one : model::copies_of_node(model::state_of(of_.nodes), copy, names)) all.push_back(std::move(one));
     }
   }
   return all;
@@ -378,7 +379,7 @@ result<node_offers> make_offers(const snapshot& over, std::span<const table_view
   if (auto done = all.apply(nodes); !done) return done.failure();
   node_offers offers{all.take_snapshot(), std::move(types)};
   for (const node_type& type : offers.types) {
-    const std::shared_ptr<const model::node_info> like = engine_detail::like_of(offers.nodes.state(), type);
+    const std::shared_ptr<const model::node_info> like = engine_detail::like_of(model::state_of(offers.nodes), type);
     if (like == nullptr) return engine_detail::wrong_offer(type, "node", "is missing: there is none of this name");
     if (like->capacity.size() <= dim_pods || like->capacity[dim_pods] == 0)
       return engine_detail::wrong_offer(type, "capacity", "has no room for pods: pods is not given");

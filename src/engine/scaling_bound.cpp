@@ -7,6 +7,7 @@
 
 #include "base/int128.hpp"
 #include "engine/scaling_parts.hpp"
+#include "model/snapshot_access.hpp"
 
 namespace kaisched::engine_detail {
 
@@ -46,7 +47,7 @@ struct amount_bound::pod_kind {
 };
 
 amount_bound::amount_bound(const scale_subject& of, const std::vector<std::uint32_t>& least) {
-  const cluster_state& s = of.waits.state();
+  const cluster_state& s = model::state_of(of.waits);
   std::map<class_row, pod_kind> by_class;
   for (std::size_t i = 0; i < of.wanted.size(); ++i) {
     for (const pod_row p : of.wanted[i].waiting) {
@@ -102,7 +103,7 @@ amount_bound::amount_bound(const scale_subject& of, const std::vector<std::uint3
 /// Of the pods that can be on these types alone.
 void amount_bound::add_demands(const scale_subject& of, const std::vector<pod_kind>& kinds,
                                const std::vector<std::uint32_t>& least, const std::vector<bool>& types) {
-  const cluster_state& s = of.waits.state();
+  const cluster_state& s = model::state_of(of.waits);
   std::vector<const pod_kind*> pods;
   std::vector<std::int64_t> elsewhere(of.wanted.size(), 0);  ///< pods of the groups that may be on others
   for (const pod_kind& one : kinds) {

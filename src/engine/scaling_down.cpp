@@ -8,6 +8,7 @@
 
 #include "base/int128.hpp"
 #include "engine/scaling_parts.hpp"
+#include "model/snapshot_access.hpp"
 
 namespace kaisched::engine_detail {
 
@@ -32,7 +33,7 @@ struct first_place {
 class give_back {
  public:
   give_back(scale_subject& of, const std::set<std::string>& added) : of_(of), added_(added) {
-    const cluster_state& s = of.waits.state();
+    const cluster_state& s = model::state_of(of.waits);
     for (const model::disruption_budget_info& one : *s.disruption_budgets) allowed_[one.name] = one.allowed;
   }
 
@@ -64,7 +65,7 @@ class give_back {
   // ---- the order
 
   [[nodiscard]] std::vector<candidate_node> candidates() const {
-    const cluster_state& s = of_.waits.state();
+    const cluster_state& s = model::state_of(of_.waits);
     std::vector<bool> runs(s.node_count(), false);
     for (pod_row p = 0; p < s.pod_slots; ++p) {
       if (is_on_node(s, p)) runs[(*s.node_row_of_slot)[s.live.pod_node[p]]] = true;
@@ -130,7 +131,7 @@ class give_back {
 
   /// Who has to move, or why somebody cannot.
   [[nodiscard]] plan plan_for(const std::string& name) const {
-    const cluster_state& s = of_.waits.state();
+    const cluster_state& s = model::state_of(of_.waits);
     plan made;
     std::set<group_row> groups;
     std::vector<pod_row> here;
@@ -232,7 +233,7 @@ class give_back {
 
   /// Of the groups that move, what waits already: it must not take the places.
   [[nodiscard]] std::vector<pod_row> bystanders(const plan& moves) const {
-    const cluster_state& s = of_.waits.state();
+    const cluster_state& s = model::state_of(of_.waits);
     std::vector<pod_row> all;
     for (const group_row group : moves.groups) {
       const model::group_core& g = s.groups[group];
@@ -253,7 +254,7 @@ class give_back {
   }
 
   [[nodiscard]] std::vector<table> closing(const std::string& node, const plan& moves) const {
-    const cluster_state& s = of_.waits.state();
+    const cluster_state& s = model::state_of(of_.waits);
     std::vector<table> change;
     change.push_back(closed(node));
     change.push_back(pods_table(s, moves.pods, pod_status::pending, true));
@@ -291,7 +292,7 @@ class give_back {
     }
     for (const pod_row p : moves.pods) {
       if (placed.contains(p)) continue;
-      const group_row group = then.base().state().pods[p].group;
+      const group_row group = model::state_of(then.base()).pods[p].group;
       std::string why = "pod " + std::string(then.base().pod_name(p)) + " has no other place";
       for (const reason& one : then.reasons()) {
         if (one.group == group) return why + ": " + then.text(one);
@@ -303,7 +304,7 @@ class give_back {
 
   result<void> carry_out(returned_node& told, const plan& moves, const std::vector<table>& change) {
     const snapshot before = of_.waits;
-    const cluster_state& s = before.state();
+    const cluster_state& s = model::state_of(before);
     const std::vector<pod_row> rest = bystanders(moves);
     if (auto done = of_.world.apply(change); !done) return done;
     const result<session> then = place_again(of_.world.take_snapshot(), moves);

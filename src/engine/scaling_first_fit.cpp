@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "engine/scaling_parts.hpp"
+#include "model/snapshot_access.hpp"
 
 namespace kaisched::engine_detail {
 
@@ -21,7 +22,7 @@ struct planned_node {
 
 class first_fit {
  public:
-  explicit first_fit(const scale_subject& of) : of_(of), s_(of.waits.state()), free_(s_.node_count()) {
+  explicit first_fit(const scale_subject& of) : of_(of), s_(model::state_of(of.waits)), free_(s_.node_count()) {
     for (node_row row = 0; row < s_.node_count(); ++row) {
       for (std::uint32_t d = 0; d < s_.dims(); ++d)
         free_[row].push_back((*s_.live.idle)[static_cast<std::size_t>(row) * s_.dims() + d]);

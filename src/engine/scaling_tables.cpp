@@ -7,6 +7,7 @@
 
 #include "engine/row_names.hpp"
 #include "model/schema_writer.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 
 namespace kaisched {
@@ -52,7 +53,7 @@ table groups_table(const scale_up_answer& of) {
       ways.push_back(decision_kind_name(d.kind));
     }
     for (const reason& why : one.reasons) constraints.push_back(constraint_name(why.what));
-    const queue_row queue = of.over.state().groups[one.group].queue;
+    const queue_row queue = model::state_of(of.over).groups[one.group].queue;
     w.put(col::scaled_group_group_name, of.over.group_name(one.group));
     w.put(col::scaled_group_queue, queue == no_row ? std::string_view{} : of.over.queue_name(queue));
     w.put(col::scaled_group_waited, one.waited);

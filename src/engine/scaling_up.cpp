@@ -6,6 +6,7 @@
 
 #include "base/int128.hpp"
 #include "engine/scaling_parts.hpp"
+#include "model/snapshot_access.hpp"
 
 namespace kaisched::engine_detail {
 
@@ -55,7 +56,7 @@ class set_search {
 
   /// So many nodes of each type as would hold all that wait if each class of pods had nodes of its own.
   [[nodiscard]] node_counts first_guess() const {
-    const cluster_state& s = of_.waits.state();
+    const cluster_state& s = model::state_of(of_.waits);
     std::map<class_row, std::int64_t> pods;
     std::vector<std::map<class_row, std::int64_t>> together;  ///< of groups that have to be in one domain
     for (const wanted_group& one : of_.all) {
@@ -142,7 +143,7 @@ class set_search {
   /// Types by what they cost for all that waits if they had to hold it alone, dearest first; those that hold little are
   /// counted by what they hold.
   [[nodiscard]] std::vector<std::size_t> by_price_of_work() const {
-    const cluster_state& s = of_.waits.state();
+    const cluster_state& s = model::state_of(of_.waits);
     std::vector<base::int128> price(of_.types.size(), 0);
     for (std::size_t t = 0; t < price.size(); ++t) {
       std::int64_t pods = 0;
@@ -176,7 +177,7 @@ class set_search {
 
   /// Each class of pods on the type that is cheapest for it.
   [[nodiscard]] node_counts class_by_class() const {
-    const cluster_state& s = of_.waits.state();
+    const cluster_state& s = model::state_of(of_.waits);
     std::map<class_row, std::int64_t> pods;
     for (const wanted_group& one : of_.wanted) {
       for (const pod_row p : one.waiting) ++pods[s.pods[p].pod_class];

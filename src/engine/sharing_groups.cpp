@@ -14,6 +14,7 @@
 #include "engine/session_impl.hpp"
 #include "model/account.hpp"
 #include "model/schema_writer.hpp"
+#include "model/snapshot_access.hpp"
 #include "session/members.hpp"
 
 namespace kaisched::engine_detail {
@@ -125,7 +126,7 @@ class sharing_groups {
   void replay() {
     std::map<group_key, sharers> then;
     std::map<pod_row, std::vector<group_key>> places;
-    const model::cluster_state& start = c_.base.state();
+    const model::cluster_state& start = model::state_of(c_.base);
     each_sharer(start, start.live, true, [&](pod_row p, pod_status status, std::vector<group_key> keys) {
       for (const group_key& key : keys) count(then[key], p, status);
       places.insert_or_assign(p, std::move(keys));

@@ -14,6 +14,7 @@
 #include "actions/runtime.hpp"
 #include "engine/session_impl.hpp"
 #include "engine/trial_world.hpp"
+#include "model/snapshot_access.hpp"
 #include "session/members.hpp"
 
 namespace kaisched {
@@ -97,7 +98,7 @@ class course_of_time {
   std::int64_t next_end(bool& is_known) {
     const snapshot now = world_.take_snapshot();
     std::int64_t next = unset;
-    for (const expected& one : ends(now.state())) {
+    for (const expected& one : ends(model::state_of(now))) {
       if (one.end == unset) {
         is_known = false;
       } else if (next == unset || one.end < next) {
@@ -109,7 +110,7 @@ class course_of_time {
 
   result<void> end_groups() {
     const snapshot now = world_.take_snapshot();
-    const model::cluster_state& s = now.state();
+    const model::cluster_state& s = model::state_of(now);
     std::vector<std::string_view> groups;
     std::vector<std::string_view> pods;
     for (const expected& one : ends(s)) {
@@ -126,7 +127,7 @@ class course_of_time {
 
   result<void> remove_leaving() {
     const snapshot now = world_.take_snapshot();
-    const model::cluster_state& s = now.state();
+    const model::cluster_state& s = model::state_of(now);
     std::vector<std::string_view> pods;
     for (pod_row p = 0; p < s.pod_slots; ++p) {
       if (s.pods[p].live && static_cast<pod_status>(s.live.pod_state[p]) == pod_status::releasing)
@@ -271,7 +272,7 @@ result<what_if_report> session::what_if(std::span<const table_view> change, std:
     const result<session> opened = world.open(report.over, impl_->core->now);
     if (!opened) return opened.failure();
     for (const std::string& name : names) {
-      const result<group_row> group = find_group(world.world(), report.over.state(), name);
+      const result<group_row> group = find_group(world.world(), model::state_of(report.over), name);
       if (!group) return group.failure();
       result<forecast> one = forecast_of(world, *opened, *group, limits);
       if (!one) return one.failure();

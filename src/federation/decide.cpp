@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "federation/federation_impl.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 
 namespace kaisched {
@@ -112,7 +113,7 @@ class decision_run {
     for (std::size_t m = 0; m < members_.size(); ++m) {
       if (!members_[m]->is_here() || members_[m]->failed) continue;
       const snapshot of = members_[m]->state->take_snapshot();
-      const model::cluster_state& s = of.state();
+      const model::cluster_state& s = model::state_of(of);
       for (const group_row g : *s.pending_groups) {
         const auto found = of_.groups.find(s.group_names[g]);
         if (found == of_.groups.end() || found->second.member != members_[m]->about.name) continue;

@@ -7,6 +7,7 @@
 #include "base/saturating.hpp"
 #include "base/text.hpp"
 #include "federation/federation_impl.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 
 namespace kaisched {
@@ -118,7 +119,7 @@ result<void> federation_detail::body::refresh(member& one, std::int64_t now) {
 line federation_detail::body::make_line(const snapshot& of) {
   std::int64_t total = 0;
   for (const auto& [name, one] : members) total = base::saturating_add(total, one.book.summary().gpu);
-  line made(of.state(), total);
+  line made(model::state_of(of), total);
   for (const auto& [name, one] : members) {
     for (const queue_summary& queue : one.book.summary().queues)
       made.add_held(queue.name, {queue.allocated[0], queue.allocated[1], queue.allocated[2]});
@@ -249,7 +250,7 @@ result<void> federation::submit(std::span<const table_view> tables) {
   if (!read) return read.failure();
   result<std::map<std::string, federation_detail::group_rows>> rows = federation_detail::rows_by_group(tables);
   if (!rows) return rows.failure();
-  const model::cluster_state& s = read->state();
+  const model::cluster_state& s = model::state_of(*read);
   const auto groups_of = [&](const auto& act) -> result<void> {
     for (group_row g = 0; g < s.group_slots; ++g) {
       if (!s.groups[g].live) continue;
@@ -360,7 +361,7 @@ std::vector<federated_queue> federation::queues(std::int64_t now) {
     if (one.is_here()) (void)impl_->refresh(one, now);  // who fails counts with what was known last
   }
   const snapshot tree = impl_->queues.take_snapshot();
-  const model::cluster_state& s = tree.state();
+  const model::cluster_state& s = model::state_of(tree);
   const line held = impl_->make_line(tree);
   std::vector<federated_queue> all;
   for (const model::queue_info& info : *s.queues) {

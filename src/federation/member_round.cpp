@@ -3,6 +3,7 @@
 #include <new>
 
 #include "federation/federation_impl.hpp"
+#include "model/snapshot_access.hpp"
 
 namespace kaisched::federation_detail {
 
@@ -81,10 +82,10 @@ member_round run_member(member& at, std::span<const sent_group> sent, std::int64
   }
   // A group for which an earlier session keeps places is not sent elsewhere.
   const snapshot& before = decided->base();
-  for (pod_row p = 0; p < before.state().pod_slots; ++p) {
-    if (!before.state().pods[p].live || !before.state().is_nominated(p)) continue;
+  for (pod_row p = 0; p < model::state_of(before).pod_slots; ++p) {
+    if (!model::state_of(before).pods[p].live || !model::state_of(before).is_nominated(p)) continue;
     if (decided->view().status_of(p) != pod_status::pipelined) continue;
-    const auto found = number.find(before.group_name(before.state().pods[p].group));
+    const auto found = number.find(before.group_name(model::state_of(before).pods[p].group));
     if (found != number.end() && !claimed.contains(p)) ++made.claims[found->second];
   }
   std::vector<bool> stays;

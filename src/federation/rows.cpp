@@ -6,6 +6,7 @@
 #include <kaisched/schema.hpp>
 
 #include "base/copy_row.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 
 namespace kaisched::federation_detail {
@@ -127,7 +128,7 @@ std::vector<table> gather(std::span<const group_rows* const> groups, std::span<c
 
 result<void> remove_groups(cluster& from, std::span<const std::string_view> names) {
   const snapshot now = from.take_snapshot();
-  const model::cluster_state& s = now.state();
+  const model::cluster_state& s = model::state_of(now);
   table groups(table_kind::pod_group, table_op::remove);
   table::column& group_names = groups.add(col::pod_group_name, column_type::string);
   table pods(table_kind::pod, table_op::remove);

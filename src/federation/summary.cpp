@@ -8,6 +8,7 @@
 
 #include "actions/runtime.hpp"
 #include "federation/summary_maker.hpp"
+#include "model/snapshot_access.hpp"
 #include "session/topologies.hpp"
 
 namespace kaisched::federation_detail {
@@ -230,7 +231,7 @@ void summary_maker::add_levels(const cluster_state& s, bool compat) {
 
 void summary_maker::lay_out(const snapshot& of, const summary_rules& rules, bool counts_devices,
                             const summary_limits& limits) {
-  const cluster_state& s = of.state();
+  const cluster_state& s = model::state_of(of);
   if (layout_ && &*layout_->nodes == &*s.nodes && &*layout_->topologies == &*s.topologies &&
       layout_->dims == s.dims() && layout_->judges_labels == rules.labels &&
       layout_->counts_devices == counts_devices && layout_->limits.kinds == limits.kinds &&
@@ -292,7 +293,7 @@ result<cluster_summary> summary_maker::make(const engine& with, const snapshot& 
   if (limits.label_values == 0 || limits.kinds == 0 || limits.parts == 0 || limits.ends == 0)
     return error{status::argument, "limits of a summary: each has to be at least 1", {}};
   if (limits.parts > 64) return error{status::argument, "limits of a summary: parts: at most 64", {}};
-  const cluster_state& s = of.state();
+  const cluster_state& s = model::state_of(of);
   const result<session> opened = with.open(of, now);
   if (!opened) return opened.failure();
   cluster_summary made;

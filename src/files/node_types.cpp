@@ -20,6 +20,7 @@
 #include "io/fault_log.hpp"
 #include "io/files.hpp"
 #include "io/row_reader.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 
 namespace kaisched::io {
@@ -130,7 +131,7 @@ bool check_schema(json_value root, fault_log& faults) {
 /// Each type has one node, which has room for pods.
 void check_nodes(const snapshot& nodes, const std::vector<std::pair<node_type, std::uint32_t>>& types,
                  fault_log& faults) {
-  const model::cluster_state& s = nodes.state();
+  const model::cluster_state& s = model::state_of(nodes);
   std::map<std::string_view, const model::node_info*> known;
   for (const auto& node : *s.nodes) known.emplace(node->name, node.get());
   for (std::size_t i = 0; i < types.size(); ++i) {

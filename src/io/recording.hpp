@@ -58,8 +58,6 @@ class recorder {
   result<void> finish();
 
   [[nodiscard]] std::uint64_t sessions() const { return sessions_; }
-  /// Sessions before which the cluster was written whole, the first one among them.
-  [[nodiscard]] std::uint64_t whole_states() const { return whole_states_; }
 
  private:
   /// What a session adds, and what a reader has after it.

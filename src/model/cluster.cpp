@@ -10,12 +10,13 @@
 #include "model/edit.hpp"
 #include "model/resume.hpp"
 #include "model/schema_writer.hpp"
+#include "model/snapshot_access.hpp"
 
 namespace kaisched {
 
 cluster::cluster() : impl_(std::make_unique<impl>()) {}
 cluster::cluster(const snapshot& from) : cluster() {
-  impl_->state = from.state();
+  impl_->state = model::state_of(from);
   model::resume(impl_->state, impl_->writer, impl_->names);
   impl_->resumed_at = impl_->state.version;
 }
@@ -139,16 +140,16 @@ result<snapshot> cluster::impl::preview(std::span<const table_view> tables, mode
   model::bad_rows bad;
   for (;;) {
     // Copies share their pages.
-    const auto made = std::make_shared<model::cluster_state>(state);
+    model::cluster_state made = state;
     model::writer_state scratch = writer;
     const std::size_t bytes = state.names->bytes();
-    model::edit edit(*made, scratch, names, invalid_rows, std::move(bad));
+    model::edit edit(made, scratch, names, invalid_rows, std::move(bad));
     edit.keep_pool();
     result<void> done = edit.run(tables);
     writer.dead_name_bytes += state.names->bytes() - bytes;
     if (done) {
-      writer.last_version = made->version;
-      return snapshot(made);
+      writer.last_version = made.version;
+      return model::snapshot_of(made);
     }
     if (!edit.wants_retry()) return done.take_failure();
     bad = edit.take_bad_rows();
@@ -195,7 +196,7 @@ result<std::string> cluster::get(std::string_view option) const {
   return std::string(impl_->invalid == model::on_invalid::quarantine ? "quarantine" : "reject");
 }
 
-snapshot cluster::take_snapshot() { return snapshot(std::make_shared<const model::cluster_state>(impl_->state)); }
+snapshot cluster::take_snapshot() { return model::snapshot_of(impl_->state); }
 
 namespace {
 

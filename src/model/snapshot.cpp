@@ -9,6 +9,7 @@
 #include "base/sha256.hpp"
 #include "base/xxh64.hpp"
 #include "model/export.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 
 namespace kaisched {
@@ -62,10 +63,11 @@ std::string all_tables(const model::cluster_state& s, model::dimensions_by by) {
 
 }  // namespace
 
-snapshot::snapshot() : state_(std::make_shared<const model::cluster_state>()) {}
+snapshot::snapshot() : body_(std::make_shared<const body>()) {}
+snapshot::snapshot(std::shared_ptr<const body> made) : body_(std::move(made)) {}
 
 std::uint64_t snapshot::count(entity_kind kind) const {
-  const model::cluster_state& s = *state_;
+  const model::cluster_state& s = body_->state;
   switch (kind) {
     case entity_kind::resource:
       return s.dims();
@@ -105,21 +107,21 @@ std::uint64_t snapshot::count(entity_kind kind) const {
   }
 }
 
-std::uint64_t snapshot::version() const { return state_->version; }
+std::uint64_t snapshot::version() const { return body_->state.version; }
 
 result<table> snapshot::to_table(table_kind kind) const {
   const table_info* info = schema_of(static_cast<std::uint32_t>(kind));
-  if (kind == table_kind::quarantine) return model::export_quarantine(*state_->quarantine);
+  if (kind == table_kind::quarantine) return model::export_quarantine(*body_->state.quarantine);
   if (info == nullptr || !info->input) {
     return error{status::unsupported, "snapshots have tables of input kinds and of the quarantine only", {}};
   }
-  return model::export_table(*state_, kind);
+  return model::export_table(body_->state, kind);
 }
 
 std::string snapshot::digest() const {
   base::sha256 hash;
   hash.update(digest_magic);
-  hash.update(all_tables(*state_, model::dimensions_by::name));
+  hash.update(all_tables(body_->state, model::dimensions_by::name));
   return base::sha256::hex(hash.finish());
 }
 
@@ -127,9 +129,9 @@ std::string snapshot::save() const {
   std::string bytes(magic);
   bytes.append(check_size + sizeof(std::uint64_t), '\0');
   const std::size_t head = bytes.size();
-  bytes += all_tables(*state_, model::dimensions_by::index);
-  if (!state_->quarantine->empty()) {
-    base::append_table(bytes, model::export_quarantine(*state_->quarantine).view());
+  bytes += all_tables(body_->state, model::dimensions_by::index);
+  if (!body_->state.quarantine->empty()) {
+    base::append_table(bytes, model::export_quarantine(*body_->state.quarantine).view());
   }
   put_u64(bytes, magic.size() + check_size, bytes.size() - head);
   put_u64(bytes, magic.size(), base::xxh64(std::string_view(bytes).substr(magic.size() + check_size)));
@@ -156,9 +158,9 @@ result<snapshot> snapshot::load(std::string_view bytes) {
   }
   snapshot loaded = c.take_snapshot();
   if (quarantine.empty()) return loaded;
-  auto state = std::make_shared<model::cluster_state>(loaded.state());
-  state->quarantine = base::cow(std::move(quarantine));
-  return snapshot(std::move(state));
+  model::cluster_state state = model::state_of(loaded);
+  state.quarantine = base::cow(std::move(quarantine));
+  return model::snapshot_of(std::move(state));
 }
 
 namespace {
@@ -190,11 +192,11 @@ std::uint32_t live_row(const model::cluster_state& s, entity_id id) {
 }  // namespace
 
 std::string_view snapshot::name(entity_id id) const {
-  const std::uint32_t row = live_row(*state_, id);
+  const std::uint32_t row = live_row(body_->state, id);
   if (row == no_row) return {};
   switch (id.kind()) {
     case entity_kind::resource:
-      return (*state_->dimensions)[row].name;
+      return (*body_->state.dimensions)[row].name;
     case entity_kind::queue:
       return queue_name(row);
     case entity_kind::node:
@@ -210,20 +212,20 @@ result<std::uint32_t> snapshot::row_of(entity_id id, entity_kind kind) const {
   const std::string_view wanted = schema_of(static_cast<std::uint32_t>(kind))->name;
   if (!id) return error{status::not_found, "0 names no " + std::string(wanted), {}};
   if (id.kind() != kind) return error{status::wrong_kind, "the identifier does not name a " + std::string(wanted), id};
-  const std::uint32_t row = live_row(*state_, id);
+  const std::uint32_t row = live_row(body_->state, id);
   if (row == no_row)
     return error{status::stale_id, "this version of the cluster does not have the " + std::string(wanted), id};
   return row;
 }
 
-std::string_view snapshot::node_name(node_row row) const { return (*state_->nodes)[row]->name; }
-std::string_view snapshot::pod_name(pod_row row) const { return state_->pod_names[row]; }
-std::string_view snapshot::group_name(group_row row) const { return state_->group_names[row]; }
-std::string_view snapshot::queue_name(queue_row row) const { return (*state_->queues)[row].name; }
+std::string_view snapshot::node_name(node_row row) const { return (*body_->state.nodes)[row]->name; }
+std::string_view snapshot::pod_name(pod_row row) const { return body_->state.pod_names[row]; }
+std::string_view snapshot::group_name(group_row row) const { return body_->state.group_names[row]; }
+std::string_view snapshot::queue_name(queue_row row) const { return (*body_->state.queues)[row].name; }
 
 std::vector<std::string_view> snapshot::dimension_names() const {
   std::vector<std::string_view> names;
-  for (const model::dimension_info& d : *state_->dimensions) names.emplace_back(d.name);
+  for (const model::dimension_info& d : *body_->state.dimensions) names.emplace_back(d.name);
   return names;
 }
 

@@ -10,7 +10,7 @@
 #include <kaisched/policy.hpp>
 
 #include "model/state.hpp"
-#include "policy/devices/gpu_groups.hpp"
+#include "policy/devices/sharing/gpu_groups.hpp"
 
 namespace kaisched {
 
@@ -70,6 +70,10 @@ class session_access {
   /// While a pod is placed that prefers some domains of a topology.
   const policy::topology::preferred_domains* preferred = nullptr;
 
+  /// What parts get to see of it.
+  [[nodiscard]] session_view view() const { return session_view(*this); }
+  [[nodiscard]] static const session_access& of(const session_view& view) { return view.access_; }
+
   [[nodiscard]] bool compat() const { return options->mode == decision_mode::compat; }
   /// Devices that pods of this class share are counted in GPU groups.
   [[nodiscard]] bool in_groups(const model::pod_class& c) const { return groups->is_open() && c.is_shared(); }
@@ -83,7 +87,7 @@ class session_access {
 namespace policy {
 
 /// Access behind a view; only for the parts of the library.
-[[nodiscard]] const session_access& inside(const session_view& view);
+[[nodiscard]] inline const session_access& inside(const session_view& view) { return session_access::of(view); }
 
 /// The options name a part.
 [[nodiscard]] bool has_part(const session_access& a, std::string_view name);

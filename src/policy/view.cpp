@@ -13,8 +13,6 @@ const model::cluster_state& state_of(const session_access& a) { return *a.state;
 
 }  // namespace
 
-const session_access& policy::inside(const session_view& view) { return view.access(); }
-
 std::int64_t session_view::now() const { return access_.now; }
 std::uint32_t session_view::dimension_count() const { return state_of(access_).dims(); }
 std::string_view session_view::dimension_name(dimension d) const { return (*state_of(access_).dimensions)[d].name; }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "model/nominations.hpp"
+#include "model/snapshot_access.hpp"
 #include "policy/predicates/reservations.hpp"
 #include "session/members.hpp"
 #include "session/remaining_group.hpp"
@@ -23,9 +24,9 @@ core::core(snapshot b, std::shared_ptr<const policy_setup> by, std::int64_t t)
       setup(std::move(by)),
       options(setup->options),
       now(t),
-      live(base.state().live),
+      live(model::state_of(base).live),
       run(options),
-      state_(&base.state()) {
+      state_(&model::state_of(base)) {
   gate_dependent_groups();
   take_up_nominations();
   connect();
@@ -54,9 +55,9 @@ void core::take_up_nominations() {
 }
 
 void core::gate_dependent_groups() {
-  model::open_dependencies waiting = model::find_open_dependencies(base.state());
+  model::open_dependencies waiting = model::find_open_dependencies(model::state_of(base));
   if (waiting.empty()) return;
-  extended_ = std::make_shared<const cluster_state>(model::with_gates(base.state(), waiting));
+  extended_ = std::make_shared<const cluster_state>(model::with_gates(model::state_of(base), waiting));
   groups.wait_for(std::make_shared<const model::open_dependencies>(std::move(waiting)));
   state_ = extended_.get();
   live = state_->live;
@@ -81,7 +82,7 @@ core::core(const core& other)
       has_predicates(other.has_predicates),
       topologies(other.topologies),
       ledger_(other.ledger_),
-      state_(other.extended_ == nullptr ? &base.state() : other.extended_.get()),
+      state_(other.extended_ == nullptr ? &model::state_of(base) : other.extended_.get()),
       extended_(other.extended_) {
   connect();
   if (other.changes() == other.surveyed_at_) survey_ = other.survey_;

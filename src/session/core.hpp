@@ -65,7 +65,7 @@ class core {
   /// The snapshot. Pods of groups that wait for others are gated in it, and divisions of devices add to what nodes can
   /// have.
   [[nodiscard]] const model::cluster_state& state() const { return *state_; }
-  [[nodiscard]] session_view view() const { return session_view(access); }
+  [[nodiscard]] session_view view() const { return access.view(); }
   [[nodiscard]] bool has(std::string_view part) const;
   [[nodiscard]] bool compat() const { return options.mode == decision_mode::compat; }
   /// Decisions are net: what an action gives and a later one takes back was never given. `compat` tells each event.

@@ -1,6 +1,7 @@
 // Devices that a session divides anew: operations of the statement.
 #include <algorithm>
 
+#include "model/snapshot_access.hpp"
 #include "session/core.hpp"
 
 namespace kaisched::work {
@@ -76,7 +77,7 @@ void session_statement::undo_division() {
   divisions.pop_back();
   charge_division(c_->live, what, -1);
   c_->extended_ = what.before;
-  c_->state_ = c_->extended_ == nullptr ? &c_->base.state() : c_->extended_.get();
+  c_->state_ = c_->extended_ == nullptr ? &model::state_of(c_->base) : c_->extended_.get();
   c_->access.state = c_->state_;
   ++c_->access.changes;
   c_->choice.forget_classes(*c_);

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "policy/devices/kai_shares.hpp"
+#include "policy/devices/sharing/kai_shares.hpp"
 #include "session/core.hpp"
 
 namespace kaisched::work {

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "model/account.hpp"
-#include "policy/devices/link_choice.hpp"
+#include "policy/devices/links/link_choice.hpp"
 #include "policy/parts.hpp"
 #include "session/core.hpp"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <tuple>
 
-#include "policy/devices/kai_shares.hpp"
+#include "policy/devices/sharing/kai_shares.hpp"
 #include "session/core.hpp"
 #include "session/members.hpp"
 #include "session/remaining_group.hpp"

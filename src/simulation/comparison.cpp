@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/int128.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 
 namespace kaisched::simulation {
@@ -39,7 +40,7 @@ struct sums {
 };
 
 std::string text_of(const change& of, const workload& jobs, const snapshot& over) {
-  const model::cluster_state& s = over.state();
+  const model::cluster_state& s = model::state_of(over);
   const node_row row = (*s.node_row_of_slot)[of.node];
   const std::string& node = (*s.nodes)[row]->name;
   const std::string& name = jobs.jobs[of.job].name;
@@ -137,7 +138,7 @@ session_watcher answer(std::vector<question>& questions, const workload& jobs,
   return [&questions, &jobs, due = std::move(due)](const session& held, std::int64_t now) -> result<void> {
     const auto here = due.find(now);
     if (here == due.end()) return {};
-    const model::cluster_state& s = held.base().state();
+    const model::cluster_state& s = model::state_of(held.base());
     const std::vector<reason> reasons = held.reasons();
     for (const std::size_t i : here->second) {
       questions[i].answer.clear();  // of an earlier session at this moment

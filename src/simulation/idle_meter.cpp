@@ -45,7 +45,7 @@ std::vector<pod_row> lacking_pods(const session_access& a, group_row group) {
 void idle_meter::find_rooms(const session_access& a) {
   rooms_.clear();
   const model::cluster_state& s = *a.state;
-  const session_view view(a);
+  const session_view view = a.view();
   for (node_row n = 0; n < s.node_count(); ++n) {
     const model::node_info& node = *(*s.nodes)[n];
     if (!node.ready || node.unschedulable) continue;
@@ -105,7 +105,7 @@ void idle_meter::account(std::int64_t now) {
 void idle_meter::look(const session& held, std::int64_t now) {
   account(now);
   held_.clear();
-  const session_access& a = held.view().access();
+  const session_access& a = policy::inside(held.view());
   find_rooms(a);
   std::int64_t left = 0;
   std::int64_t widest = 0;

@@ -12,6 +12,7 @@
 
 #include <kaisched/quantity.hpp>
 
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 #include "simulation/job_list.hpp"
 
@@ -113,7 +114,7 @@ result<void> check_jobs(const cluster& over, const workload& jobs, const simulat
 
 result<void> check_lost_devices(const cluster& over, const snapshot& first, const outage& o) {
   if (o.devices.empty()) return {};
-  const model::cluster_state& s = first.state();
+  const model::cluster_state& s = model::state_of(first);
   const node_row row = *first.row_of(*over.find(entity_kind::node, o.node), entity_kind::node);
   const model::node_info& node = *(*s.nodes)[row];
   if (o.notice > 0) return wrong("outage of devices of node '{}': only whole nodes can have notice", o.node);

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "model/snapshot_access.hpp"
 #include "policy/predicates/reservations.hpp"
 #include "simulation/input_check.hpp"
 
@@ -91,10 +92,10 @@ result<void> player::prepare() {
   if (auto fine = check_play(cluster_, play_, options_); !fine) return fine;
   if (auto named = name_devices(cluster_.take_snapshot()); !named) return named;
   const snapshot first = cluster_.take_snapshot();
-  prepare_jobs(first.state());
+  prepare_jobs(model::state_of(first));
   if (auto done = prepare_nodes(first); !done) return done;
-  std::vector<policy::table_column> told = policy::told_columns(first.state());
-  for (const policy::table_column& column : columns_of_jobs(first.state())) told.push_back(column);
+  std::vector<policy::table_column> told = policy::told_columns(model::state_of(first));
+  for (const policy::table_column& column : columns_of_jobs(model::state_of(first))) told.push_back(column);
   std::sort(told.begin(), told.end());
   result_.unread = policy::unread_columns(engine_.options(), told);
   return {};
@@ -177,7 +178,7 @@ void player::prepare_jobs(const model::cluster_state& s) {
 
 /// Devices of which nothing is said cannot fail: nodes that lose some get rows for all of theirs.
 result<void> player::name_devices(const snapshot& first) {
-  const model::cluster_state& s = first.state();
+  const model::cluster_state& s = model::state_of(first);
   table rows(table_kind::device, table_op::add);
   table::column& of = rows.add(col::device_node, column_type::string);
   table::column& index = rows.add(col::device_index, column_type::u32);
@@ -198,7 +199,7 @@ result<void> player::name_devices(const snapshot& first) {
 }
 
 result<void> player::prepare_nodes(const snapshot& first) {
-  const model::cluster_state& s = first.state();
+  const model::cluster_state& s = model::state_of(first);
   gpus_.emplace(s, play_.jobs);
   power_.emplace(s);
   distances_.emplace(s);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "model/snapshot_access.hpp"
 #include "simulation/player.hpp"
 
 namespace kaisched::simulation {
@@ -244,18 +245,18 @@ result<void> player::carry_out(const session& held, const snapshot& over) {
     if (*subject == nothing) continue;
     const std::uint32_t p = *subject;
     const bool waits_there = d.kind == decision_kind::pipeline || d.kind == decision_kind::move;
-    if (keeps_places) nominate(p, waits_there ? node_of(d, over.state()) : entity_id{});
+    if (keeps_places) nominate(p, waits_there ? node_of(d, model::state_of(over)) : entity_id{});
     if (d.kind == decision_kind::pipeline) continue;
     ++result_.counts.decisions;
     if (d.kind == decision_kind::bind) {
-      start_pod(p, node_of(d, over.state()), d.devices);
+      start_pod(p, node_of(d, model::state_of(over)), d.devices);
       changed_ = changed_ || options_.repeat;
     } else if (d.kind == decision_kind::migrate) {
       hold(p, -1);
       note_stay(p, now_);
       pods_[p].since = now_;
       pods_[p].same_devices = true;
-      pods_[p].node = node_of(d, over.state());
+      pods_[p].node = node_of(d, model::state_of(over));
       pods_[p].devices = d.devices;
       hold(p, 1);
       touch_pod(p);
@@ -289,7 +290,7 @@ result<void> player::carry_out_plan(const session& held, const snapshot& over) {
       evict(p);
       continue;
     }
-    const entity_id node = node_of(*found->second, over.state());
+    const entity_id node = node_of(*found->second, model::state_of(over));
     if (node != pods_[p].node) {
       interrupt(pods_[p].job);
       stop_pod(p, true);
@@ -304,7 +305,7 @@ result<void> player::carry_out_plan(const session& held, const snapshot& over) {
   }
   for (const auto& [p, d] : placed) {
     ++result_.counts.decisions;
-    start_pod(p, node_of(*d, over.state()), d->devices);
+    start_pod(p, node_of(*d, model::state_of(over)), d->devices);
   }
   changed_ = false;
   return {};

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/int128.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 
 namespace kaisched::simulation {
@@ -13,7 +14,7 @@ using base::int128;
 
 std::vector<queue_share> shares_of(cluster& of) {
   std::vector<queue_share> all;
-  for (const model::queue_info& q : *of.take_snapshot().state().queues) {
+  for (const model::queue_info& q : *model::state_of(of.take_snapshot()).queues) {
     if (q.live) all.push_back({q.name, q.quota[dim_gpu]});
   }
   return all;

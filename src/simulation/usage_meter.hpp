@@ -12,7 +12,14 @@
 
 namespace kaisched::simulation {
 
-/// Exponential decay in 64 steps for each half-life, in integers. Parents have what their children have.
+/// Usage that halves with each half-life, as KAI's `halfLifePeriod` does. At every 64th part of a half-life the sum is
+/// multiplied by 2^(-1/64); what is held within a step counts in full until then. Parents have what their children
+/// have.
+///
+/// The sums are integers, so a play has the same digest on every machine. Two other programs decay usage by other
+/// formulas, in floating point, because they follow other references: kaisched-kubernetes integrates 2^(-age/half-life)
+/// over a window (examples/kubernetes/shim/usage_ledger.hpp), and the rules of Kueue average
+/// (tests/conformance/rules/local_usage.hpp).
 class usage_meter {
  public:
   /// @param queues that jobs are in, as they are numbered

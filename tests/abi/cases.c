@@ -735,6 +735,32 @@ static void objects(void) {
   kaisched_objects_destroy(read);
 }
 
+/* Configurations of other schedulers become options in JSON. */
+static void imports(void) {
+  static const char volcano[] =
+      "{\"actions\": \"allocate, backfill\", \"tiers\": [{\"plugins\": [{\"name\": \"gang\"}, {\"name\": \"tdm\"}]}]}";
+  static const char slurm[] = "ClusterName=lab\nNodeName=n[1-2] CPUs=8 RealMemory=1000 Gres=gpu:4\nSlurmdPort=1\n";
+  char made[4000] = {'x', 0};
+  size_t needed = 7;
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_IMPORT_CONFIGURATION, kaisched_import_configuration, "borg", volcano,
+         sizeof volcano - 1, NULL, 0, NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_IMPORT_CONFIGURATION, kaisched_import_configuration, NULL, NULL, 1, NULL, 0,
+         &needed);
+  CHECK(needed == 0);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_IMPORT_CONFIGURATION, kaisched_import_configuration, NULL, NULL, 0, NULL, 0,
+         NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_IMPORT_CONFIGURATION, kaisched_import_configuration, "volcano", "tiers: []",
+         9, NULL, 0, NULL);
+  EXPECT(KAISCHED_E_LIMIT, KAISCHED_FN_IMPORT_CONFIGURATION, kaisched_import_configuration, NULL, volcano,
+         sizeof volcano - 1, made, 5, &needed);
+  CHECK(made[0] == 'x' && needed > 5);
+  OK(kaisched_import_configuration(NULL, volcano, sizeof volcano - 1, made, sizeof made, &needed, NULL));
+  CHECK(needed == strlen(made) + 1 && strstr(made, "\"from\": \"Volcano\"") != NULL &&
+        strstr(made, "\"preset\": \"volcano-default\"") != NULL && strstr(made, "tdm") != NULL);
+  OK(kaisched_import_configuration("slurm", slurm, sizeof slurm - 1, made, sizeof made, NULL, NULL));
+  CHECK(strstr(made, "\"from\": \"Slurm\"") != NULL && strstr(made, "node n[1-2] ") != NULL);
+}
+
 /* Two engines run in turn over one snapshot; neither changes what the other decides. */
 static void independence(void) {
   kaisched_snapshot* snapshot = new_snapshot();
@@ -834,7 +860,7 @@ static const named_case cases[] = {
     {"old_names", old_names},       {"vendors", devices_of_vendors},
     {"independence", independence}, {"quarantine", quarantine},
     {"objects", objects},           {"object_cache", object_cache},
-    {"recordings", recordings},
+    {"recordings", recordings},     {"imports", imports},
 };
 
 int main(int argc, char** argv) { return run_cases(cases, sizeof cases / sizeof cases[0], argc, argv); }

@@ -13,6 +13,7 @@
 #include <kaisched/engine.hpp>
 
 #include "accountability/random_gangs.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 #include "support.hpp"
 
@@ -26,8 +27,8 @@ inline snapshot snapshot_of(const std::vector<table>& tables) {
 
 inline std::vector<group_row> all_groups(const snapshot& s) {
   std::vector<group_row> groups;
-  for (group_row g = 0; g < s.state().group_slots; ++g) {
-    if (s.state().groups[g].live) groups.push_back(g);
+  for (group_row g = 0; g < model::state_of(s).group_slots; ++g) {
+    if (model::state_of(s).groups[g].live) groups.push_back(g);
   }
   return groups;
 }
@@ -42,7 +43,7 @@ inline group_row group_by_name(const snapshot& s, std::string_view name) {
 /// Pods on the node ask for more GPUs than it has. Mode `compat` follows the reference into such places where pods
 /// share devices (by a label that tells another number of GPUs, or beside claims): no certificate allows for that.
 inline bool is_beyond_capacity(const session& over, node_row node) {
-  const model::cluster_state& s = over.base().state();
+  const model::cluster_state& s = model::state_of(over.base());
   std::int64_t asked = 0;
   for (pod_row p = 0; p < s.pod_slots; ++p) {
     const bool is_there =
@@ -73,7 +74,7 @@ inline bool starts(session over, std::string_view mode, group_row group) {
 
 /// The snapshot without the pods on nodes that an assumption takes away, those of the group excepted.
 inline snapshot without_others(const snapshot& s, group_row group, certificate_assumption assumed) {
-  const model::cluster_state& state = s.state();
+  const model::cluster_state& state = model::state_of(s);
   table gone(table_kind::pod, table_op::remove);
   table::column& name = gone.add(col::pod_name, column_type::string);
   for (pod_row p = 0; p < state.pod_slots; ++p) {

@@ -11,6 +11,7 @@
 
 #include "accountability/gangs.hpp"
 #include "accountability/random_gangs.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 #include "support.hpp"
 
@@ -42,7 +43,7 @@ strings split(std::string_view list) {
 /// The changes of a remedy as tables, from what it says alone.
 std::vector<table> carried_out(const session& decided, const remedy& what) {
   const snapshot& s = decided.base();
-  const model::cluster_state& state = s.state();
+  const model::cluster_state& state = model::state_of(s);
   const session_view view = decided.view();
   std::vector<table> delta;
   std::map<pod_row, numbers> requests;

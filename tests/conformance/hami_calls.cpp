@@ -15,10 +15,10 @@
 #include "conformance/hami_records.hpp"
 #include "conformance/json_values.hpp"
 #include "conformance/unsupported.hpp"
-#include "policy/devices/node_score.hpp"
-#include "policy/devices/order.hpp"
-#include "policy/devices/usage.hpp"
-#include "policy/devices/wishes.hpp"
+#include "policy/devices/allocation/node_score.hpp"
+#include "policy/devices/fit/order.hpp"
+#include "policy/devices/fit/usage.hpp"
+#include "policy/devices/vendor/wishes.hpp"
 
 namespace kaisched::conformance {
 

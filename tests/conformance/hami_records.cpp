@@ -12,7 +12,7 @@
 #include "conformance/json_values.hpp"
 #include "conformance/unsupported.hpp"
 #include "io/vendors/vendor_reader.hpp"
-#include "policy/devices/words.hpp"
+#include "policy/devices/vendor/words.hpp"
 
 namespace kaisched::conformance {
 

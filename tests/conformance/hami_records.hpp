@@ -9,12 +9,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "policy/devices/admission.hpp"
-#include "policy/devices/device.hpp"
-#include "policy/devices/fit.hpp"
-#include "policy/devices/place.hpp"
-#include "policy/devices/requests.hpp"
-#include "policy/devices/vendor.hpp"
+#include "policy/devices/allocation/place.hpp"
+#include "policy/devices/fit/fit.hpp"
+#include "policy/devices/vendor/admission.hpp"
+#include "policy/devices/vendor/device.hpp"
+#include "policy/devices/vendor/requests.hpp"
+#include "policy/devices/vendor/vendor.hpp"
 
 namespace kaisched::conformance {
 

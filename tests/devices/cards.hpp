@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "io/vendors/vendor_reader.hpp"
-#include "policy/devices/place.hpp"
+#include "policy/devices/allocation/place.hpp"
 
 namespace kaisched::devices::test {
 

@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "devices/cards.hpp"
-#include "policy/devices/fleet.hpp"
+#include "policy/devices/allocation/fleet.hpp"
 
 namespace of_test_fleet {
 

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "devices/cards.hpp"
-#include "policy/devices/node_score.hpp"
+#include "policy/devices/allocation/node_score.hpp"
 
 namespace of_test_in_order {
 

@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "devices/cards.hpp"
-#include "policy/devices/links.hpp"
+#include "policy/devices/links/links.hpp"
 
 namespace of_test_links {
 
@@ -23,6 +23,15 @@ container_grants grants_of_cards(std::size_t count) {
     made.back().id = "GPU-" + std::to_string(i);
   }
   return made;
+}
+
+/// Sum of the scores of all pairs, from the earlier one to the later one.
+std::int64_t link_sum(const container_grants& of, const link_scores& links) {
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < of.size(); ++i) {
+    for (std::size_t j = i + 1; j < of.size(); ++j) sum += links(of[i].position, of[j].position);
+  }
+  return sum;
 }
 
 /// The first set of the largest sum, every set tried in the order of the list.

@@ -6,7 +6,8 @@
 #include <doctest/doctest.h>
 
 #include "devices/cards.hpp"
-#include "policy/devices/mig.hpp"
+#include "devices/layouts.hpp"
+#include "policy/devices/partition/mig.hpp"
 
 namespace of_test_mig {
 
@@ -99,37 +100,6 @@ TEST_CASE("an A100 has as many layouts as combinations of its halves") {
   CHECK(maximal > 0);
 }
 
-TEST_CASE("H14: instances are placed if and only if some legal layout has them") {
-  for (const char* name : {"A30", "A100", "H200"}) {
-    const divided_model& one = model(name, name == std::string("A30") ? 24 : name == std::string("A100") ? 40 : 141);
-    // All multisets of profiles that occur, and all that they are one short of.
-    std::set<std::vector<std::size_t>> legal;
-    for_each_layout(one.profiles, [&](const slice_layout& layout) {
-      std::vector<std::size_t> wanted;
-      for (const auto& [profile, place] : layout) wanted.push_back(profile);
-      std::sort(wanted.begin(), wanted.end());
-      legal.insert(wanted);
-    });
-    std::set<std::vector<std::size_t>> asked = legal;
-    for (const std::vector<std::size_t>& set : legal) {
-      for (std::size_t p = 0; p < one.profiles.size(); ++p) {
-        std::vector<std::size_t> more = set;
-        more.insert(std::upper_bound(more.begin(), more.end(), p), p);
-        asked.insert(more);
-      }
-    }
-    std::size_t impossible = 0;
-    for (const std::vector<std::size_t>& set : asked) {
-      std::vector<std::string_view> names;
-      for (const std::size_t p : set) names.push_back(one.profiles[p].name);
-      const bool expected = legal.count(set) > 0;
-      impossible += expected ? 0 : 1;
-      CHECK(can_place(one.profiles, {}, names) == expected);
-    }
-    CHECK(impossible > 0);
-  }
-}
-
 TEST_CASE("H14: beside any layout a profile fits if and only if a layout has both") {
   const divided_model& one = model("A100", 40);
   std::set<std::set<std::pair<std::int64_t, std::int64_t>>> layouts;
@@ -178,35 +148,6 @@ TEST_CASE("H16: the smallest profile with the memory and a free place serves") {
   CHECK_FALSE(smallest_profile(profiles, taken, 1));
   CHECK(smallest_profile(profiles, std::vector<slice_range>{{0, 4}}, 15000 * mebibyte)->profile->name == "3g.20gb");
   CHECK_FALSE(smallest_profile(profiles, {}, 50000 * mebibyte));
-}
-
-TEST_CASE("H17: a device is divided anew where least has to go") {
-  device of = card(0, 40960);
-  of.mode = "mig";
-  of.profiles = model("A100", 40).profiles;
-  of.instances = {{"1g.5gb", {0, 1}}, {"1g.5gb", {5, 1}}, {"2g.10gb", {2, 2}}};
-  const slice_profile& half = *find_profile(of.profiles, "3g.20gb");
-  const std::vector<std::int64_t> even{10, 10, 10};
-  const std::optional<division_change> found = cheapest_change(of, half, even);
-  REQUIRE(found.has_value());
-  CHECK(found->made.placement == slice_range{4, 4});
-  CHECK(found->drained == std::vector<std::size_t>{1});
-  CHECK(found->cost == 10);
-  const std::vector<std::int64_t> dear{1, 100, 1};
-  CHECK(cheapest_change(of, half, dear)->drained == std::vector<std::size_t>{0, 2});
-  const std::vector<std::int64_t> fixed{-1, -1, 1};
-  CHECK_FALSE(cheapest_change(of, half, fixed));
-  // Against all placements, tried one by one.
-  for (const slice_profile& wanted : of.profiles) {
-    std::int64_t least = INT64_MAX;
-    for (const slice_range& place : wanted.placements) {
-      std::int64_t cost = 0;
-      for (std::size_t i = 0; i < of.instances.size(); ++i)
-        cost += of.instances[i].placement.overlaps(place) ? dear[i] : 0;
-      least = std::min(least, cost);
-    }
-    CHECK(cheapest_change(of, wanted, dear)->cost == least);
-  }
 }
 
 TEST_CASE("H18: one container may have several instances of one device") {

@@ -9,7 +9,7 @@
 #include <kaisched/vendors.hpp>
 
 #include "devices/cards.hpp"
-#include "policy/devices/fleet.hpp"
+#include "policy/devices/allocation/fleet.hpp"
 #include "rows.hpp"
 #include "support.hpp"
 

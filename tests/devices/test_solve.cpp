@@ -7,7 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "devices/cards.hpp"
-#include "policy/devices/solve.hpp"
+#include "policy/devices/allocation/solve.hpp"
 
 namespace of_test_solve {
 

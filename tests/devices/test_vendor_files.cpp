@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "devices/cards.hpp"
-#include "policy/devices/admission.hpp"
-#include "policy/devices/requests.hpp"
+#include "policy/devices/vendor/admission.hpp"
+#include "policy/devices/vendor/requests.hpp"
 
 namespace of_test_vendor_files {
 

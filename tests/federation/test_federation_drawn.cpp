@@ -17,6 +17,7 @@
 #include "federation/member_book.hpp"
 #include "federation/rows.hpp"
 #include "federations.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 #include "rows.hpp"
 #include "support.hpp"
@@ -156,8 +157,8 @@ std::vector<table> queue_tables(bool with_limits, drawing& d) {
 std::int64_t held(const cluster& in, const std::string& queue) {
   cluster& c = const_cast<cluster&>(in);  // NOLINT: a snapshot changes nothing
   const snapshot s = c.take_snapshot();
-  for (queue_row q = 0; q < s.state().queues->size(); ++q) {
-    if ((*s.state().queues)[q].name == queue) return (*s.state().live.queue_allocated)[q][dim_gpu];
+  for (queue_row q = 0; q < model::state_of(s).queues->size(); ++q) {
+    if ((*model::state_of(s).queues)[q].name == queue) return (*model::state_of(s).live.queue_allocated)[q][dim_gpu];
   }
   return 0;
 }
@@ -231,14 +232,14 @@ TEST_CASE("a summary does not rule out what its engine starts") {
     for (std::size_t e = 0; e < engines.size(); ++e) {
       CAPTURE(e);
       federation_detail::member_book book(must(summarise(*engines[e], before, now)), dimensions);
-      for (const group_row g : *with_groups.state().pending_groups) {
+      for (const group_row g : *model::state_of(with_groups).pending_groups) {
         const std::string name(with_groups.group_name(g));
         if (!name.starts_with('g')) continue;
         CAPTURE(name);
         // The group alone, so that nothing else stands in its way.
         cluster alone(with_groups);
         std::vector<std::string> others;
-        for (const group_row o : *with_groups.state().pending_groups) {
+        for (const group_row o : *model::state_of(with_groups).pending_groups) {
           if (o != g && with_groups.group_name(o).starts_with('g')) others.emplace_back(with_groups.group_name(o));
         }
         const std::vector<std::string_view> views(others.begin(), others.end());
@@ -248,7 +249,7 @@ TEST_CASE("a summary does not rule out what its engine starts") {
           return s.base().group_name(one.group) == name &&
                  (one.kind == decision_kind::bind || one.kind == decision_kind::pipeline);
         });
-        const auto demand = federation_detail::demand_of(with_groups.state(), g, pool);
+        const auto demand = federation_detail::demand_of(model::state_of(with_groups), g, pool);
         const bool free = book.could_start(demand, pool, federation_detail::room::free);
         const bool empty = book.could_start(demand, pool, federation_detail::room::empty);
         started += starts ? 1 : 0;

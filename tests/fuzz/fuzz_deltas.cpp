@@ -9,6 +9,7 @@
 #include <kaisched/quantity.hpp>
 
 #include "model/account.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 #include "source.hpp"
 
@@ -181,14 +182,16 @@ class delta {
 };
 
 void check_sums(const snapshot& s) {
-  model::cluster_state copy = s.state();
+  model::cluster_state copy = model::state_of(s);
   model::recount(copy);
-  fuzz::ensure(*copy.live.idle == *s.state().live.idle, "idle amounts equal a recount");
-  fuzz::ensure(*copy.live.releasing == *s.state().live.releasing, "releasing amounts equal a recount");
-  fuzz::ensure(*copy.live.device_free == *s.state().live.device_free, "devices equal a recount");
-  fuzz::ensure(*copy.live.queue_allocated == *s.state().live.queue_allocated, "sums of queues equal a recount");
-  fuzz::ensure(*copy.live.queue_request == *s.state().live.queue_request, "requests of queues equal a recount");
-  fuzz::ensure(*copy.live.by_gpu == *s.state().live.by_gpu, "orders of nodes equal a recount");
+  fuzz::ensure(*copy.live.idle == *model::state_of(s).live.idle, "idle amounts equal a recount");
+  fuzz::ensure(*copy.live.releasing == *model::state_of(s).live.releasing, "releasing amounts equal a recount");
+  fuzz::ensure(*copy.live.device_free == *model::state_of(s).live.device_free, "devices equal a recount");
+  fuzz::ensure(*copy.live.queue_allocated == *model::state_of(s).live.queue_allocated,
+               "sums of queues equal a recount");
+  fuzz::ensure(*copy.live.queue_request == *model::state_of(s).live.queue_request,
+               "requests of queues equal a recount");
+  fuzz::ensure(*copy.live.by_gpu == *model::state_of(s).live.by_gpu, "orders of nodes equal a recount");
 }
 
 /// A cluster that goes on from the version before says the same about the delta.

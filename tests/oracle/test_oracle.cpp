@@ -9,6 +9,7 @@
 
 #include <kaisched/cluster.hpp>
 
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 #include "oracle/differences.hpp"
 #include "oracle/random_cluster.hpp"
@@ -50,7 +51,7 @@ snapshot take(const cluster_rows& rows) {
 
 /// The oracle knows neither KAI's books of shared devices nor the part that draws pods to them.
 bool within_its_reach(const snapshot& cluster, decision_mode mode) {
-  return mode == decision_mode::strict || cluster.state().pods_with_shares == 0;
+  return mode == decision_mode::strict || model::state_of(cluster).pods_with_shares == 0;
 }
 
 void leave_out_sharing(policy_options& options) { std::erase(options.parts, "gpusharingorder"); }

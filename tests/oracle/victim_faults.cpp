@@ -97,7 +97,7 @@ class checker {
       joined = joined || std::any_of(placed_first, commit.end(),
                                      [](const decision& d) { return d.kind == decision_kind::evict; });
     }
-    return starts || joined || others != placed || s.view().access().was_netted;
+    return starts || joined || others != placed || policy::inside(s.view()).was_netted;
   }
 
  private:

@@ -10,6 +10,7 @@
 
 #include "draws.hpp"
 #include "model/account.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 #include "rows.hpp"
 #include "support.hpp"
@@ -256,31 +257,31 @@ survivors survive(const world& w) {
 
 std::set<std::string> entries(const snapshot& s) {
   std::set<std::string> all;
-  for (const auto& [key, entry] : *s.state().quarantine) {
+  for (const auto& [key, entry] : *model::state_of(s).quarantine) {
     RC_ASSERT(!entry->text.empty());
     // What depends on something names something that is in quarantine.
     all.insert(model::text_of(key));
   }
-  for (const auto& [key, entry] : *s.state().quarantine) {
+  for (const auto& [key, entry] : *model::state_of(s).quarantine) {
     RC_ASSERT(entry->because_of.empty() || all.contains(entry->because_of));
   }
   return all;
 }
 
 void invariants(const snapshot& s) {
-  model::cluster_state copy = s.state();
+  model::cluster_state copy = model::state_of(s);
   model::recount(copy);
-  RC_ASSERT(*copy.live.idle == *s.state().live.idle);
-  RC_ASSERT(*copy.live.releasing == *s.state().live.releasing);
-  RC_ASSERT(*copy.live.device_free == *s.state().live.device_free);
-  RC_ASSERT(*copy.live.device_releasing == *s.state().live.device_releasing);
-  RC_ASSERT(*copy.live.queue_allocated == *s.state().live.queue_allocated);
-  RC_ASSERT(*copy.live.queue_nonpreemptible == *s.state().live.queue_nonpreemptible);
-  RC_ASSERT(*copy.live.queue_request == *s.state().live.queue_request);
-  RC_ASSERT(*copy.live.by_gpu == *s.state().live.by_gpu);
-  RC_ASSERT(*copy.live.by_cpu == *s.state().live.by_cpu);
-  for (sub_group_row sub = 0; sub < s.state().sub_slots; ++sub) {
-    RC_ASSERT(copy.live.counts[sub] == s.state().live.counts[sub]);
+  RC_ASSERT(*copy.live.idle == *model::state_of(s).live.idle);
+  RC_ASSERT(*copy.live.releasing == *model::state_of(s).live.releasing);
+  RC_ASSERT(*copy.live.device_free == *model::state_of(s).live.device_free);
+  RC_ASSERT(*copy.live.device_releasing == *model::state_of(s).live.device_releasing);
+  RC_ASSERT(*copy.live.queue_allocated == *model::state_of(s).live.queue_allocated);
+  RC_ASSERT(*copy.live.queue_nonpreemptible == *model::state_of(s).live.queue_nonpreemptible);
+  RC_ASSERT(*copy.live.queue_request == *model::state_of(s).live.queue_request);
+  RC_ASSERT(*copy.live.by_gpu == *model::state_of(s).live.by_gpu);
+  RC_ASSERT(*copy.live.by_cpu == *model::state_of(s).live.by_cpu);
+  for (sub_group_row sub = 0; sub < model::state_of(s).sub_slots; ++sub) {
+    RC_ASSERT(copy.live.counts[sub] == model::state_of(s).live.counts[sub]);
   }
   const snapshot loaded = got(snapshot::load(s.save()));
   RC_ASSERT(loaded.digest() == s.digest());
@@ -373,7 +374,7 @@ TEST_CASE("sending everything again without faults makes everything good") {
     // What is there already is a duplicate and stays; what was left out comes. Devices of nodes that stayed are there.
     for (const table& t : faulty(w)) got(c.apply(t));
     invariants(c.take_snapshot());
-    for (const auto& [key, entry] : *c.take_snapshot().state().quarantine) {
+    for (const auto& [key, entry] : *model::state_of(c.take_snapshot()).quarantine) {
       if (key.kind == kind::device && key.name == "64") continue;  // nobody has taken that back
       RC_LOG() << model::text_of(key) << ": " << entry->text << "\n";
       RC_ASSERT(entry->present);
@@ -382,9 +383,10 @@ TEST_CASE("sending everything again without faults makes everything good") {
     }
     RC_ASSERT(c.take_snapshot().count(entity_kind::pod) == wanted.take_snapshot().count(entity_kind::pod));
     RC_ASSERT(c.take_snapshot().count(entity_kind::queue) == wanted.take_snapshot().count(entity_kind::queue));
-    for (pod_row p = 0; p < c.take_snapshot().state().pod_slots; ++p) {
+    for (pod_row p = 0; p < model::state_of(c.take_snapshot()).pod_slots; ++p) {
       const snapshot s = c.take_snapshot();
-      if (s.state().pods[p].live) RC_ASSERT(s.state().pods[p].group != no_row);  // nobody stands in any more
+      if (model::state_of(s).pods[p].live)
+        RC_ASSERT(model::state_of(s).pods[p].group != no_row);  // nobody stands in any more
     }
   }));
 }

@@ -6,6 +6,7 @@
 #include <rapidcheck.h>
 
 #include "draws.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 #include "rows.hpp"
 #include "support.hpp"
@@ -81,7 +82,7 @@ cluster packed_cluster() {
 
 /// No device gets a pod with a load for which it has no room, counted from decisions.
 void check_loads(const session& ran, std::int64_t most) {
-  const model::cluster_state& s = ran.base().state();
+  const model::cluster_state& s = model::state_of(ran.base());
   struct place {
     node_row node = no_row;
     std::uint64_t devices = 0;

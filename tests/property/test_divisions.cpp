@@ -9,14 +9,16 @@
 #include <rapidcheck.h>
 
 #include "devices/cards.hpp"
+#include "devices/layouts.hpp"
 #include "draws.hpp"
-#include "policy/devices/division_memory.hpp"
-#include "policy/devices/division_plan.hpp"
-#include "policy/devices/mig.hpp"
+#include "policy/devices/partition/division_memory.hpp"
+#include "policy/devices/partition/division_plan.hpp"
+#include "policy/devices/partition/mig.hpp"
 
 namespace of_test_divisions {
 
 using namespace kaisched::devices;
+using kaisched::devices::test::for_each_layout;
 using kaisched::test::draw;
 
 namespace {

@@ -8,6 +8,7 @@
 #include <rapidcheck.h>
 
 #include "draws.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 #include "rows.hpp"
 #include "support.hpp"
@@ -307,7 +308,7 @@ TEST_CASE("the steps of a division add up to the fair shares, and to what there 
     got(e.set("mode", draw(0, 1) == 0 ? "strict" : "compat"));
     got(e.set("proportion.k", std::to_string(draw(0, 8) / 3.0)));
     const session s = got(e.open(over, 0));
-    const auto& queues = *over.state().queues;
+    const auto& queues = *model::state_of(over).queues;
     for (queue_row q = 0; q < queues.size(); ++q) {
       if (!queues[q].live) continue;
       std::map<std::pair<queue_row, dimension>, std::int64_t> given;

@@ -8,6 +8,7 @@
 #include "draws.hpp"
 #include "model/account.hpp"
 #include "model/dependencies.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 #include "rows.hpp"
 #include "support.hpp"
@@ -69,7 +70,7 @@ cluster random_cluster() {
 /// Milli-GPU by queue and type that active pods hold, counted pod by pod.
 std::map<std::pair<queue_row, std::string>, std::int64_t> held_by_type(const session& s) {
   const session_view view = s.view();
-  const model::cluster_state& state = s.base().state();
+  const model::cluster_state& state = model::state_of(s.base());
   std::map<std::pair<queue_row, std::string>, std::int64_t> held;
   for (pod_row p = 0; p < state.pod_slots; ++p) {
     const node_row node = view.node_of(p);
@@ -100,7 +101,7 @@ TEST_CASE("with any orders and limits sums stay right, and the order of parts is
 
     // No queue holds more of a type than its limit, unless it did before.
     const auto before = held_by_type(got(e.open(s, now)));
-    const model::cluster_state& state = s.state();
+    const model::cluster_state& state = model::state_of(s);
     for (const auto& [of, held] : held_by_type(ran)) {
       for (const auto& [product, most] : (*state.queues)[of.first].gpu_limits) {
         if (product != of.second) continue;
@@ -133,13 +134,13 @@ TEST_CASE("pods without GPUs leave what is set aside, and who comes after others
     auto changed = change(kind::pod_group, {"name", "after"});
     auto ended = change(kind::pod, {"name", "status"});
     const snapshot drawn = c.take_snapshot();
-    for (group_row g = 0; g < drawn.state().live_groups; ++g) {
+    for (group_row g = 0; g < model::state_of(drawn).live_groups; ++g) {
       static constexpr std::array<const char*, 8> entries{"ok:g0",  "failed:g0", "any:g0", "started:g0",
                                                           "any:g1", "any:g2",    "ok:g3",  "started:g4"};
       if (draw(0, 2) == 0)
         changed.add({std::string(drawn.group_name(g)), texts{entries[static_cast<std::size_t>(draw(0, 7))]}});
     }
-    for (pod_row p = 0; p < drawn.state().pod_slots; ++p) {
+    for (pod_row p = 0; p < model::state_of(drawn).pod_slots; ++p) {
       if (draw(0, 3) == 0)
         ended.add({std::string(drawn.pod_name(p)), draw(0, 1) == 0 ? pod_status::succeeded : pod_status::failed});
     }
@@ -156,8 +157,8 @@ TEST_CASE("pods without GPUs leave what is set aside, and who comes after others
     got(e.set("reference_path", "true"));
     RC_ASSERT(got(e.run(s, now)).digest() == ran.digest());
 
-    const model::open_dependencies waiting = model::find_open_dependencies(s.state());
-    const std::size_t dims = s.state().dims();
+    const model::open_dependencies waiting = model::find_open_dependencies(model::state_of(s));
+    const std::size_t dims = model::state_of(s).dims();
     for (const decision& d : ran.decisions()) {
       const bool places = d.kind == decision_kind::bind || d.kind == decision_kind::pipeline;
       RC_ASSERT(!places || !waiting.contains(d.group));
@@ -190,7 +191,7 @@ TEST_CASE("of the users of a queue nobody is ahead by more than one job while ot
     const snapshot s = c.take_snapshot();
     const session ran = got(e.run(s, 0));
     std::map<std::string, int> started;
-    const model::cluster_state& state = s.state();
+    const model::cluster_state& state = model::state_of(s);
     std::map<std::string, int> left;
     for (group_row g = 0; g < state.group_slots; ++g) ++left[std::string(state.group_extras[g].user)];
     for (const decision& d : ran.decisions()) {

@@ -10,6 +10,7 @@
 #include "io/recording.hpp"
 #include "io/scenario/scenario.hpp"
 #include "model/account.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 #include "rows.hpp"
 #include "support.hpp"
@@ -66,19 +67,19 @@ void apply(cluster& c, const builder& b) {
 }
 
 void equal_to_recount(const snapshot& s) {
-  model::cluster_state copy = s.state();
+  model::cluster_state copy = model::state_of(s);
   model::recount(copy);
-  RC_ASSERT(*copy.live.idle == *s.state().live.idle);
-  RC_ASSERT(*copy.live.releasing == *s.state().live.releasing);
-  RC_ASSERT(*copy.live.device_free == *s.state().live.device_free);
-  RC_ASSERT(*copy.live.device_releasing == *s.state().live.device_releasing);
-  RC_ASSERT(*copy.live.queue_allocated == *s.state().live.queue_allocated);
-  RC_ASSERT(*copy.live.queue_nonpreemptible == *s.state().live.queue_nonpreemptible);
-  RC_ASSERT(*copy.live.queue_request == *s.state().live.queue_request);
-  RC_ASSERT(*copy.live.by_gpu == *s.state().live.by_gpu);
-  RC_ASSERT(*copy.live.by_cpu == *s.state().live.by_cpu);
-  for (sub_group_row sub = 0; sub < s.state().sub_slots; ++sub) {
-    RC_ASSERT(copy.live.counts[sub] == s.state().live.counts[sub]);
+  RC_ASSERT(*copy.live.idle == *model::state_of(s).live.idle);
+  RC_ASSERT(*copy.live.releasing == *model::state_of(s).live.releasing);
+  RC_ASSERT(*copy.live.device_free == *model::state_of(s).live.device_free);
+  RC_ASSERT(*copy.live.device_releasing == *model::state_of(s).live.device_releasing);
+  RC_ASSERT(*copy.live.queue_allocated == *model::state_of(s).live.queue_allocated);
+  RC_ASSERT(*copy.live.queue_nonpreemptible == *model::state_of(s).live.queue_nonpreemptible);
+  RC_ASSERT(*copy.live.queue_request == *model::state_of(s).live.queue_request);
+  RC_ASSERT(*copy.live.by_gpu == *model::state_of(s).live.by_gpu);
+  RC_ASSERT(*copy.live.by_cpu == *model::state_of(s).live.by_cpu);
+  for (sub_group_row sub = 0; sub < model::state_of(s).sub_slots; ++sub) {
+    RC_ASSERT(copy.live.counts[sub] == model::state_of(s).live.counts[sub]);
   }
 }
 
@@ -312,13 +313,13 @@ void whole_commits_or_none(const session& s, const snapshot& before, const snaps
   for (const decision& d : s.decisions()) {
     if (d.kind != decision_kind::bind && d.kind != decision_kind::evict && d.kind != decision_kind::move) continue;
     // A pod that waits and is evicted has lost the place that was kept for it, which its status does not tell.
-    const auto was = static_cast<pod_status>(s.base().state().live.pod_state[d.pod]);
+    const auto was = static_cast<pod_status>(model::state_of(s.base()).live.pod_state[d.pod]);
     if (d.kind != decision_kind::bind && !model::is_in(was, model::stoppable)) continue;
     const bool is_refused =
         std::any_of(refused.begin(), refused.end(), [&](const conflict& one) { return one.commit == d.commit; });
-    const std::uint8_t is = after.state().live.pod_state[d.pod];
+    const std::uint8_t is = model::state_of(after).live.pod_state[d.pod];
     if (is_refused) {
-      RC_ASSERT(d.pod >= before.state().pod_slots || is == before.state().live.pod_state[d.pod]);
+      RC_ASSERT(d.pod >= model::state_of(before).pod_slots || is == model::state_of(before).live.pod_state[d.pod]);
       continue;
     }
     const bool goes_again = std::count_if(s.decisions().begin(), s.decisions().end(), [&](const decision& other) {
@@ -348,27 +349,28 @@ void no_more_than_there_is(const model::cluster_state& before, const model::clus
 /// Pods have the nominated nodes that they had.
 void forget_nominations(cluster& c, const snapshot& before) {
   auto rows = test::change(table_kind::pod, {"name", "nominated_node", "nominated_since"});
-  for (pod_row p = 0; p < before.state().pod_slots; ++p) {
-    if (!before.state().pods[p].live) continue;
-    const std::uint32_t slot = before.state().pod_extras[p].nominated;
+  for (pod_row p = 0; p < model::state_of(before).pod_slots; ++p) {
+    if (!model::state_of(before).pods[p].live) continue;
+    const std::uint32_t slot = model::state_of(before).pod_extras[p].nominated;
     const std::string node =
-        slot == no_row ? std::string() : (*before.state().nodes)[(*before.state().node_row_of_slot)[slot]]->name;
-    rows.add({std::string(before.pod_name(p)), node, before.state().told_of(p).nominated_since});
+        slot == no_row ? std::string()
+                       : (*model::state_of(before).nodes)[(*model::state_of(before).node_row_of_slot)[slot]]->name;
+    rows.add({std::string(before.pod_name(p)), node, model::state_of(before).told_of(p).nominated_since});
   }
   got(c.apply(rows));
   auto waiting = test::change(table_kind::pod, {"name", "status", "node"});
-  for (pod_row p = 0; p < before.state().pod_slots; ++p) {
-    const auto status = static_cast<pod_status>(before.state().live.pod_state[p]);
-    if (!before.state().pods[p].live || status != pod_status::pipelined) continue;
-    const node_row n = (*before.state().node_row_of_slot)[before.state().live.pod_node[p]];
+  for (pod_row p = 0; p < model::state_of(before).pod_slots; ++p) {
+    const auto status = static_cast<pod_status>(model::state_of(before).live.pod_state[p]);
+    if (!model::state_of(before).pods[p].live || status != pod_status::pipelined) continue;
+    const node_row n = (*model::state_of(before).node_row_of_slot)[model::state_of(before).live.pod_node[p]];
     waiting.add({std::string(before.pod_name(p)), static_cast<std::int64_t>(pod_status::pipelined),
                  std::string(before.node_name(n))});
   }
   got(c.apply(waiting));
   auto groups = test::change(table_kind::pod_group, {"name", "searched"});  // what was searched for stays known
-  for (group_row g = 0; g < before.state().group_slots; ++g) {
-    if (before.state().groups[g].live)
-      groups.add({std::string(before.group_name(g)), before.state().group_extras[g].searched});
+  for (group_row g = 0; g < model::state_of(before).group_slots; ++g) {
+    if (model::state_of(before).groups[g].live)
+      groups.add({std::string(before.group_name(g)), model::state_of(before).group_extras[g].searched});
   }
   got(c.apply(groups));
 }
@@ -416,7 +418,7 @@ TEST_CASE("what is taken into a cluster that has moved fits, and every commit is
       session s = got(by.open(base, 7));
       const bool all = draw(0, 3) == 0;
       if (all) got(s.run());
-      for (group_row g = remainder; !all && g < base.state().group_slots; g += 2) got(s.run("allocate", g));
+      for (group_row g = remainder; !all && g < model::state_of(base).group_slots; g += 2) got(s.run("allocate", g));
       return s;
     };
     const session first = decided(e, 0);
@@ -427,7 +429,7 @@ TEST_CASE("what is taken into a cluster that has moved fits, and every commit is
       const std::vector<conflict> refused = got(c.assume(*s));
       const snapshot after = c.take_snapshot();
       equal_to_recount(after);
-      no_more_than_there_is(before.state(), after.state());
+      no_more_than_there_is(model::state_of(before), model::state_of(after));
       whole_commits_or_none(*s, before, after, refused);
       for (const conflict& one : refused) RC_ASSERT(!one.text.empty() && !one.name.empty());
     }

@@ -9,6 +9,7 @@
 #include <rapidcheck.h>
 
 #include "draws.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 #include "rows.hpp"
 #include "support.hpp"
@@ -172,13 +173,13 @@ TEST_CASE("nobody starts where a node is reserved for others while he would be t
     for (const decision& d : ran.decisions()) {
       if (!takes_place(d)) continue;
       ++placed;
-      for (const drawn& one : all) RC_ASSERT(!is_violated(one, s.state(), d.group, d.node, now));
+      for (const drawn& one : all) RC_ASSERT(!is_violated(one, model::state_of(s), d.group, d.node, now));
     }
     for (const reason& why : ran.reasons()) {
       if (why.what != constraint::node_reserved) continue;
       ++refused;
       const bool is_reserved = std::any_of(all.begin(), all.end(), [&](const drawn& one) {
-        return is_violated(one, s.state(), why.group, why.nearest, now);
+        return is_violated(one, model::state_of(s), why.group, why.nearest, now);
       });
       RC_ASSERT(is_reserved);
       RC_ASSERT(ran.text(why).find("'r") != std::string::npos);
@@ -232,7 +233,7 @@ TEST_CASE("who may stay stays, who must leave leaves, and gangs are whole or gon
       put(c, "r" + std::to_string(i), all.back());
     }
     const snapshot base = c.take_snapshot();
-    const model::cluster_state& s = base.state();
+    const model::cluster_state& s = model::state_of(base);
     engine e;
     got(e.set("actions", draw(0, 1) == 0 ? "vacate" : "vacate,allocate"));
     got(e.set("mode", draw(0, 1) == 0 ? "strict" : "compat"));

@@ -8,6 +8,7 @@
 #include <rapidcheck.h>
 
 #include "draws.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 #include "rows.hpp"
 #include "support.hpp"
@@ -75,7 +76,7 @@ TEST_CASE("cores stay where they are, and budgets of disruption hold") {
     got(e.set("reference_path", "true"));
     RC_ASSERT(got(e.run(s, 0)).digest() == ran.digest());
 
-    const model::cluster_state& state = s.state();
+    const model::cluster_state& state = model::state_of(s);
     std::map<group_row, std::vector<pod_row>> lost;
     std::map<group_row, std::int64_t> migrated;
     std::set<group_row> grown;  // by pods that may be of the core now
@@ -113,7 +114,7 @@ void add_budgets(cluster& c, int most) {
     got(c.apply(add(kind::disruption_budget, {"name", "allowed"}).add({"b" + std::to_string(b), draw(0, most)})));
   const snapshot s = c.take_snapshot();
   test::rows named = test::change(kind::pod, {"name", "disruption_budget"});
-  for (pod_row p = 0; p < s.state().pod_slots; ++p) {
+  for (pod_row p = 0; p < model::state_of(s).pod_slots; ++p) {
     // One that does not exist, too.
     if (draw(0, 3) > 0) named.add({std::string(s.pod_name(p)), "b" + std::to_string(draw(0, budgets))});
   }
@@ -134,7 +135,7 @@ TEST_CASE("no session takes more pods of a budget than it allows, and one that a
     const bool wide = draw(0, 4) == 0;
     add_budgets(c, wide ? 0 : 2);
     if (wide) {
-      for (const model::disruption_budget_info& one : *c.take_snapshot().state().disruption_budgets)
+      for (const model::disruption_budget_info& one : *model::state_of(c.take_snapshot()).disruption_budgets)
         got(c.apply(test::change(kind::disruption_budget, {"name", "allowed"}).add({one.name, 1000})));
     }
     const snapshot s = c.take_snapshot();
@@ -149,7 +150,7 @@ TEST_CASE("no session takes more pods of a budget than it allows, and one that a
     got(e.set("reference_path", "true"));
     RC_ASSERT(got(e.run(s, 0)).digest() == ran.digest());
 
-    const model::cluster_state& state = s.state();
+    const model::cluster_state& state = model::state_of(s);
     std::map<std::string_view, std::set<pod_row>> gone;
     for (const decision& d : ran.decisions()) {
       const auto was = takes_away(d) ? static_cast<pod_status>(state.live.pod_state[d.pod]) : pod_status::pending;

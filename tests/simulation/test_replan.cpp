@@ -1,6 +1,7 @@
 /// Sessions that place all jobs anew, and orders that need it.
 #include <doctest/doctest.h>
 
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 #include "simulation/play_support.hpp"
 
@@ -85,7 +86,7 @@ TEST_CASE("estimates that are drawn are too long by a factor that is bounded") {
   sim::play what = play_of({{"a", 0, 100}, {"b", 0, 100}});
   std::vector<std::int64_t> seen;
   const sim::session_watcher watch = [&](const session& held, std::int64_t) -> result<void> {
-    const model::cluster_state& state = held.base().state();
+    const model::cluster_state& state = model::state_of(held.base());
     seen.clear();
     for (group_row g = 0; g < state.group_slots; ++g) seen.push_back(state.group_extras[g].runtime_estimate);
     return {};

@@ -1,6 +1,7 @@
 /// What queues have had lately, and policies that look at it.
 #include <doctest/doctest.h>
 
+#include "model/snapshot_access.hpp"
 #include "simulation/play_support.hpp"
 #include "simulation/usage_meter.hpp"
 
@@ -28,7 +29,7 @@ TEST_CASE("half of what a queue has had counts after the half-life") {
   cluster c = with_queues();
   const snapshot s = c.take_snapshot();
   const std::int64_t half_life = 64 * 60 * second;
-  sim::usage_meter meter(s.state(), {"a", "b"}, half_life, 4000);
+  sim::usage_meter meter(model::state_of(s), {"a", "b"}, half_life, 4000);
   meter.hold(0, 2000, 0);
   const auto part = [&](std::string_view name, std::int64_t now) {
     for (const sim::usage_meter::entry& one : meter.until(now)) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "io/kubernetes/actions.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 #include "rows.hpp"
 #include "service_cluster.hpp"
@@ -101,7 +102,7 @@ TEST_CASE("what starts holds its place until the host reports") {
   CHECK(status_of(c, "a-0") == "binding n");
   CHECK(decided(c).decisions().empty());  // nothing is left to decide
   const snapshot taken = c.take_snapshot();
-  for (const decision& d : s.decisions()) CHECK(taken.state().live.pod_devices[d.pod] == d.devices);
+  for (const decision& d : s.decisions()) CHECK(model::state_of(taken).live.pod_devices[d.pod] == d.devices);
 
   must(c.confirm(ids(c, {"a-0"})));
   CHECK(status_of(c, "a-0") == "bound n");
@@ -132,9 +133,9 @@ TEST_CASE("all that is taken back leaves no trace") {
   CHECK(status_of(c, "high-0") == "pipelined n");  // the place is kept
   const session next = decided(c);
   CHECK(test::lines(next).empty());
-  CHECK(next.base().state().group_extras[0].evictions == 1);
+  CHECK(model::state_of(next.base()).group_extras[0].evictions == 1);
   must(c.forget(ids(c, {"low-2"}), forget_reason::failed));
-  CHECK(next.base().state().group_extras[0].evictions == 1);
+  CHECK(model::state_of(next.base()).group_extras[0].evictions == 1);
   must(c.forget(ids(c, {"low-3"}), forget_reason::failed));
   CHECK(c.take_snapshot().digest() == before);
 }
@@ -148,7 +149,7 @@ TEST_CASE("an eviction that is lost is one that may not have happened") {
   must(c.confirm(ids(c, {"low-3"})));
   CHECK(open_in(c).empty());
   CHECK(status_of(c, "low-3") == "releasing n");
-  CHECK(c.take_snapshot().state().group_extras[0].evictions == 1);  // some of it happened
+  CHECK(model::state_of(c.take_snapshot()).group_extras[0].evictions == 1);  // some of it happened
 }
 
 TEST_CASE("what the host tells of a pod ends its decision") {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "model/account.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 #include "rows.hpp"
 #include "support.hpp"
@@ -42,13 +43,13 @@ std::string joined(const lines& all) {
 }
 
 void agrees_with_recount(const snapshot& s) {
-  model::cluster_state copy = s.state();
+  model::cluster_state copy = model::state_of(s);
   model::recount(copy);
-  CHECK(*copy.live.idle == *s.state().live.idle);
-  CHECK(*copy.live.releasing == *s.state().live.releasing);
-  CHECK(*copy.live.device_free == *s.state().live.device_free);
-  CHECK(*copy.live.queue_allocated == *s.state().live.queue_allocated);
-  CHECK(*copy.live.queue_request == *s.state().live.queue_request);
+  CHECK(*copy.live.idle == *model::state_of(s).live.idle);
+  CHECK(*copy.live.releasing == *model::state_of(s).live.releasing);
+  CHECK(*copy.live.device_free == *model::state_of(s).live.device_free);
+  CHECK(*copy.live.queue_allocated == *model::state_of(s).live.queue_allocated);
+  CHECK(*copy.live.queue_request == *model::state_of(s).live.queue_request);
   CHECK(must(snapshot::load(s.save())).digest() == s.digest());
 }
 
@@ -129,7 +130,8 @@ test::rows pod(const std::string& name, const numbers& request, const std::strin
 }
 
 std::int64_t idle_gpu(const snapshot& s, std::string_view node) {
-  return (*s.state().live.idle)[static_cast<std::size_t>(test::node_by_name(s, node)) * s.state().dims() + dim_gpu];
+  return (*model::state_of(s)
+               .live.idle)[static_cast<std::size_t>(test::node_by_name(s, node)) * model::state_of(s).dims() + dim_gpu];
 }
 
 }  // namespace
@@ -665,7 +667,7 @@ TEST_CASE("devices of pods: the pod holds some, if not those") {
   (void)left_out(c, {with({8}, 1000)});
   const snapshot s = c.take_snapshot();
   CHECK(idle_gpu(s, "n1") == 5000);
-  CHECK(s.state().live.pod_devices[test::pod_by_name(s, "p")].mask == 4);  // 0 and 1 are taken
+  CHECK(model::state_of(s).live.pod_devices[test::pod_by_name(s, "p")].mask == 4);  // 0 and 1 are taken
 }
 
 // ---- tables as a whole -------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 // Deltas, snapshots, digests.
 #include "io/files.hpp"
 #include "model/account.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 #include "rows.hpp"
 #include "support.hpp"
@@ -56,7 +57,7 @@ table named(table_kind kind, table_op op, std::initializer_list<std::string_view
 
 TEST_CASE("amounts follow the pods on a node") {
   const snapshot s = small().take();
-  const model::cluster_state& state = s.state();
+  const model::cluster_state& state = model::state_of(s);
   const node_row n1 = test::node_by_name(s, "n1");
   const std::size_t at = static_cast<std::size_t>(n1) * state.dims();
   CHECK((*state.live.idle)[at + dim_gpu] == 6000);
@@ -303,7 +304,8 @@ TEST_CASE("sub-groups may come before or after their pods") {
   b << builder::queue{"q"} << builder::node{"n"} << builder::group{"g", "q", 1};
   b << builder::pod{"g-0", "g", 1000, "", 1000, "left"} << builder::pod{"g-1", "g", 1000, "", 1000, "right"};
   b.apply_to(c);
-  CHECK(c.take_snapshot().state().pending_groups->empty());  // pods of unknown sub-groups are no part of the group
+  CHECK(model::state_of(c.take_snapshot())
+            .pending_groups->empty());  // pods of unknown sub-groups are no part of the group
   table t(table_kind::sub_group, table_op::add);
   auto& group = t.add(col::sub_group_group, column_type::string);
   auto& name = t.add(col::sub_group_name, column_type::string);
@@ -321,7 +323,7 @@ TEST_CASE("sub-groups may come before or after their pods") {
   parent.push(std::string_view{});
   min.push(std::int64_t{0});
   must(c.apply(t));
-  CHECK(c.take_snapshot().state().pending_groups->size() == 1);
+  CHECK(model::state_of(c.take_snapshot()).pending_groups->size() == 1);
   CHECK(must(snapshot::load(c.take_snapshot().save())).digest() == c.take_snapshot().digest());
   const session s = must(engine().run(c.take_snapshot(), 0));
   CHECK(s.decisions().size() == 2);

@@ -1,5 +1,6 @@
 // Pods without a group: they use their node and nothing else.
 #include "model/account.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 #include "rows.hpp"
 #include "support.hpp"
@@ -32,17 +33,18 @@ cluster with_bystander() {
 }
 
 std::int64_t idle_of(const snapshot& s, std::string_view node, dimension d) {
-  return (*s.state().live.idle)[static_cast<std::size_t>(test::node_by_name(s, node)) * s.state().dims() + d];
+  return (*model::state_of(s)
+               .live.idle)[static_cast<std::size_t>(test::node_by_name(s, node)) * model::state_of(s).dims() + d];
 }
 
 void agrees_with_recount(const snapshot& s) {
-  model::cluster_state copy = s.state();
+  model::cluster_state copy = model::state_of(s);
   model::recount(copy);
-  CHECK(*copy.live.idle == *s.state().live.idle);
-  CHECK(*copy.live.releasing == *s.state().live.releasing);
-  CHECK(*copy.live.device_free == *s.state().live.device_free);
-  CHECK(*copy.live.queue_allocated == *s.state().live.queue_allocated);
-  CHECK(*copy.live.queue_request == *s.state().live.queue_request);
+  CHECK(*copy.live.idle == *model::state_of(s).live.idle);
+  CHECK(*copy.live.releasing == *model::state_of(s).live.releasing);
+  CHECK(*copy.live.device_free == *model::state_of(s).live.device_free);
+  CHECK(*copy.live.queue_allocated == *model::state_of(s).live.queue_allocated);
+  CHECK(*copy.live.queue_request == *model::state_of(s).live.queue_request);
   CHECK(must(snapshot::load(s.save())).digest() == s.digest());
 }
 
@@ -61,8 +63,9 @@ TEST_CASE("a pod without a group uses its node and is charged to no queue") {
   const snapshot s = c.take_snapshot();
   CHECK(idle_of(s, "n1", dim_gpu) == 3000);
   CHECK(idle_of(s, "n1", dim_pods) == 108);
-  CHECK((*s.state().live.queue_allocated)[0][2] == 2000);
-  CHECK((*s.state().live.device_free)[(*s.state().first_device)[test::node_by_name(s, "n1")] + 4] == 0);
+  CHECK((*model::state_of(s).live.queue_allocated)[0][2] == 2000);
+  CHECK((*model::state_of(s).live.device_free)[(*model::state_of(s).first_device)[test::node_by_name(s, "n1")] + 4] ==
+        0);
   agrees_with_recount(s);
   // It comes back from its table without a group.
   const table pods = must(s.to_table(kind::pod));
@@ -91,11 +94,11 @@ TEST_CASE("pods join and leave groups") {
   const std::string before = c.take_snapshot().digest();
   must(c.apply(change(kind::pod, {"name", "group"}).add({"daemon", "run"})));
   snapshot s = c.take_snapshot();
-  CHECK((*s.state().live.queue_allocated)[0][2] == 5000);
+  CHECK((*model::state_of(s).live.queue_allocated)[0][2] == 5000);
   agrees_with_recount(s);
   must(c.apply(change(kind::pod, {"name", "group"}).add({"daemon", ""}).add({"run-0", ""})));
   s = c.take_snapshot();
-  CHECK((*s.state().live.queue_allocated)[0][2] == 0);
+  CHECK((*model::state_of(s).live.queue_allocated)[0][2] == 0);
   agrees_with_recount(s);
   must(c.apply(remove(kind::pod_group, {"name"}).add({"run"})));  // nobody is left in it
   must(c.apply(add(kind::pod_group, {"name", "queue"}).add({"run", "team"})));

@@ -1,4 +1,5 @@
 // Topology constraints, memory of GPUs, claims, NUMA: kept, checked, exported, and refused where they would decide.
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 #include "rows.hpp"
 #include "support.hpp"
@@ -82,12 +83,12 @@ TEST_CASE("levels of a topology belong to a group and its sub-groups") {
   must(c.apply(change(kind::sub_group, {"group", "name", "min_member"}).add({"train", "work", 0})));
   must(c.apply(level("other", "x")));
   must(c.apply(add(kind::sub_group, {"group", "name"}).add({"train", "more"})));
-  CHECK(c.take_snapshot().state().topology_asks == 2);
+  CHECK(model::state_of(c.take_snapshot()).topology_asks == 2);
   survives(c);
   must(c.apply(remove(kind::pod, {"name"}).add({"train-0"})));
   CHECK(opened(c) == "opens");  // nobody waits
   must(c.apply(remove(kind::pod_group, {"name"}).add({"train"})));
-  CHECK(c.take_snapshot().state().topology_asks == 0);
+  CHECK(model::state_of(c.take_snapshot()).topology_asks == 0);
 }
 
 TEST_CASE("wrong levels are refused, with the nearest name") {
@@ -149,7 +150,7 @@ TEST_CASE("memory of GPUs instead of GPUs") {
   must(c.apply(change(kind::pod, {"name", "status"}).add({"m", pod_status::succeeded})));
   CHECK(opened(c) == "opens");
   must(c.apply(change(kind::pod, {"name", "gpu_memory", "device_count"}).add({"m", 0, 0})));
-  CHECK(c.take_snapshot().state().pods_with_gpu_memory == 0);
+  CHECK(model::state_of(c.take_snapshot()).pods_with_gpu_memory == 0);
 }
 
 TEST_CASE("claims come and go, and pods name them freely") {
@@ -194,7 +195,7 @@ TEST_CASE("NUMA zones are numbered by the number at the end of their names") {
                    .add({"n1", "zone-010", numbers{3}, numbers{0}})));
   const snapshot s = c.take_snapshot();
   std::string order;
-  for (const model::numa_zone_info& zone : (*s.state().nodes)[test::node_by_name(s, "n1")]->zones) {
+  for (const model::numa_zone_info& zone : (*model::state_of(s).nodes)[test::node_by_name(s, "n1")]->zones) {
     order += zone.name + " ";
   }
   CHECK(order == "zone-9 zone-010 zone-10 last ");
@@ -236,8 +237,8 @@ TEST_CASE("policies of nodes, zones and quality of service of pods") {
                    .add({"run-0", "Guaranteed", numbers{1, 0}})
                    .add({"train-0", "Burstable", numbers{3}})));
   const snapshot s = c.take_snapshot();
-  CHECK(s.state().told_of(test::pod_by_name(s, "run-0")).numa_zones == 3);
-  CHECK(s.state().told_of(test::pod_by_name(s, "train-0")).numa_zones == 0);  // it is on no node
+  CHECK(model::state_of(s).told_of(test::pod_by_name(s, "run-0")).numa_zones == 3);
+  CHECK(model::state_of(s).told_of(test::pod_by_name(s, "train-0")).numa_zones == 0);  // it is on no node
   survives(c);
   CHECK(refused(c, change(kind::pod, {"name", "qos"}).add({"run-0", "guaranteed"})) ==
         "table 0 (pod, change), row 0, column qos: 'guaranteed' is not known; did you mean 'Guaranteed'?");
@@ -245,7 +246,7 @@ TEST_CASE("policies of nodes, zones and quality of service of pods") {
         "table 0 (pod, change), row 0, column numa_zones: pod 'run-0': zone 64 is given twice or not in 0 .. 63");
   must(c.apply(change(kind::pod, {"name", "node"}).add({"run-0", "n2"})));  // zones are those of the node it was on
   const snapshot moved = c.take_snapshot();
-  CHECK(moved.state().told_of(test::pod_by_name(moved, "run-0")).numa_zones == 0);
+  CHECK(model::state_of(moved).told_of(test::pod_by_name(moved, "run-0")).numa_zones == 0);
 }
 
 }  // namespace of_test_cluster_constraints

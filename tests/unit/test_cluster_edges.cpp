@@ -1,5 +1,6 @@
 // Deltas that take away what others stand on, and amounts at the ends of their ranges.
 #include "model/account.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 #include "support.hpp"
 
@@ -46,15 +47,16 @@ cluster two_gpus() {
 }
 
 bool counted_right(const snapshot& s) {
-  model::cluster_state copy = s.state();
+  model::cluster_state copy = model::state_of(s);
   model::recount(copy);
-  return *copy.live.idle == *s.state().live.idle && *copy.live.device_free == *s.state().live.device_free &&
-         *copy.live.queue_allocated == *s.state().live.queue_allocated &&
-         *copy.live.queue_request == *s.state().live.queue_request;
+  return *copy.live.idle == *model::state_of(s).live.idle &&
+         *copy.live.device_free == *model::state_of(s).live.device_free &&
+         *copy.live.queue_allocated == *model::state_of(s).live.queue_allocated &&
+         *copy.live.queue_request == *model::state_of(s).live.queue_request;
 }
 
 std::uint64_t devices(const snapshot& s, std::string_view name) {
-  return s.state().live.pod_devices[test::pod_by_name(s, name)].mask;
+  return model::state_of(s).live.pod_devices[test::pod_by_name(s, name)].mask;
 }
 
 std::string refusal(const result<void>& r) {
@@ -175,7 +177,7 @@ TEST_CASE("an id of something that has gone has no name, and its text is given b
     must(c.apply(remove));
   }
   CHECK(c.take_snapshot().name(last).empty());
-  CHECK(c.take_snapshot().state().names->bytes() < 10'000'000);
+  CHECK(model::state_of(c.take_snapshot()).names->bytes() < 10'000'000);
 }
 
 TEST_CASE("sums stay in range, and the largest totals divide at once") {
@@ -270,11 +272,11 @@ TEST_CASE("many pods that belong to no pod set leave in one delta") {
   must(c.apply({added.view()}));
   must(c.apply({removed.view()}));
   const snapshot none = c.take_snapshot();
-  for (std::uint32_t p = 0; p < none.state().pod_slots; ++p) CHECK_FALSE(none.state().pods[p].live);
-  CHECK(none.state().live_pods == 0);
+  for (std::uint32_t p = 0; p < model::state_of(none).pod_slots; ++p) CHECK_FALSE(model::state_of(none).pods[p].live);
+  CHECK(model::state_of(none).live_pods == 0);
   must(c.apply({added.view()}));  // in the same slots
   const snapshot again = c.take_snapshot();
-  CHECK(again.state().live_pods == strays);
+  CHECK(model::state_of(again).live_pods == strays);
   CHECK(counted_right(again));
 }
 

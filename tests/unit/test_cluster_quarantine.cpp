@@ -1,5 +1,6 @@
 // Life of the entries of the quarantine, and pods that stand in for others.
 #include "model/account.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 #include "rows.hpp"
 #include "support.hpp"
@@ -30,13 +31,13 @@ cluster lenient() {
 }
 
 void consistent(const snapshot& s) {
-  model::cluster_state copy = s.state();
+  model::cluster_state copy = model::state_of(s);
   model::recount(copy);
-  CHECK(*copy.live.idle == *s.state().live.idle);
-  CHECK(*copy.live.releasing == *s.state().live.releasing);
-  CHECK(*copy.live.device_free == *s.state().live.device_free);
-  CHECK(*copy.live.device_releasing == *s.state().live.device_releasing);
-  CHECK(*copy.live.queue_allocated == *s.state().live.queue_allocated);
+  CHECK(*copy.live.idle == *model::state_of(s).live.idle);
+  CHECK(*copy.live.releasing == *model::state_of(s).live.releasing);
+  CHECK(*copy.live.device_free == *model::state_of(s).live.device_free);
+  CHECK(*copy.live.device_releasing == *model::state_of(s).live.device_releasing);
+  CHECK(*copy.live.queue_allocated == *model::state_of(s).live.queue_allocated);
   CHECK(must(snapshot::load(s.save())).digest() == s.digest());
 }
 
@@ -48,7 +49,7 @@ void apply(cluster& c, const table& t) {
 /// What is in quarantine, with a star if there is an object of that name.
 names held(cluster& c) {
   names all;
-  for (const auto& [key, entry] : *c.take_snapshot().state().quarantine) {
+  for (const auto& [key, entry] : *model::state_of(c.take_snapshot()).quarantine) {
     all.push_back((entry->present ? "*" : "") + model::text_of(key));
   }
   return all;
@@ -56,8 +57,8 @@ names held(cluster& c) {
 
 std::string text_of(cluster& c, kind k, const std::string& name) {
   const snapshot s = c.take_snapshot();
-  const auto it = s.state().quarantine->find({k, {}, name});
-  return it == s.state().quarantine->end() ? "" : it->second->text;
+  const auto it = model::state_of(s).quarantine->find({k, {}, name});
+  return it == model::state_of(s).quarantine->end() ? "" : it->second->text;
 }
 
 table group(const std::string& name, const std::string& queue) {
@@ -76,7 +77,8 @@ table move_pod(const std::string& name, const std::string& node, pod_status stat
 
 std::int64_t idle(cluster& c, std::string_view node, dimension d = dim_gpu) {
   const snapshot s = c.take_snapshot();
-  return (*s.state().live.idle)[static_cast<std::size_t>(test::node_by_name(s, node)) * s.state().dims() + d];
+  return (*model::state_of(s)
+               .live.idle)[static_cast<std::size_t>(test::node_by_name(s, node)) * model::state_of(s).dims() + d];
 }
 
 constexpr auto running = pod_status::running;
@@ -208,8 +210,8 @@ TEST_CASE("what a left-out pod holds is not free") {
     CHECK(idle(c, "n1") == 5000);
     CHECK(idle(c, "n1", dim_pods) == 109);
     const snapshot s = c.take_snapshot();
-    CHECK(s.state().live.pod_devices[test::pod_by_name(s, "p")].mask == 7);
-    CHECK(s.state().pods[test::pod_by_name(s, "p")].group == no_row);
+    CHECK(model::state_of(s).live.pod_devices[test::pod_by_name(s, "p")].mask == 7);
+    CHECK(model::state_of(s).pods[test::pod_by_name(s, "p")].group == no_row);
     // The session places around it.
     builder b;
     b.gang("wait", "team", 1, 6000);
@@ -229,9 +231,9 @@ TEST_CASE("what a left-out pod holds is not free") {
   apply(c, pod("p", "nobody", "n1", pod_status::pipelined, 3000));
   const snapshot s = c.take_snapshot();
   CHECK(idle(c, "n1") == 8000);
-  CHECK(
-      (*s.state().live.releasing)[static_cast<std::size_t>(test::node_by_name(s, "n1")) * s.state().dims() + dim_gpu] ==
-      -3000);
+  CHECK((*model::state_of(s)
+              .live.releasing)[static_cast<std::size_t>(test::node_by_name(s, "n1")) * model::state_of(s).dims() +
+                               dim_gpu] == -3000);
 }
 
 TEST_CASE("a stand-in follows its pod") {
@@ -276,7 +278,7 @@ TEST_CASE("a stand-in follows its pod") {
     CHECK(idle(c, "n1") == 4000);
     CHECK(idle(c, "n2") == 8000);
     const snapshot s = c.take_snapshot();
-    CHECK((*s.state().live.queue_allocated)[0][2] == 4000);
+    CHECK((*model::state_of(s).live.queue_allocated)[0][2] == 4000);
   }
   SUBCASE("until it comes badly again") {
     apply(c, pod("p", "someone", "n1", running, 4000));
@@ -320,8 +322,8 @@ TEST_CASE("ports and devices that a stand-in holds are taken") {
             .add({"p", "nobody", numbers{1000, 0, 2000}, "n1", running, texts{"80"}, numbers{5, 6}, texts{"a", "b"}}));
   const snapshot s = c.take_snapshot();
   const pod_row p = test::pod_by_name(s, "p");
-  CHECK(s.state().live.pod_devices[p].mask == 0x60);
-  CHECK(s.state().pod_extras[p].labels.empty());
+  CHECK(model::state_of(s).live.pod_devices[p].mask == 0x60);
+  CHECK(model::state_of(s).pod_extras[p].labels.empty());
   apply(c, group("g", "team"));
   apply(c, add(kind::pod, {"name", "group", "request", "host_ports"}).add({"q", "g", numbers{1000}, texts{"80"}}));
   CHECK(test::lines(must(engine().run(c.take_snapshot(), 0))) == names{"bind q n2"});
@@ -353,8 +355,8 @@ TEST_CASE("a bad change of a good pod still says where it is") {
   CHECK(held(c) == names{"*pod p"});
   CHECK(idle(c, "n1") == 6000);
   snapshot s = c.take_snapshot();
-  CHECK((*s.state().live.queue_allocated)[0][2] == 2000);  // it is still a pod of its group
-  CHECK(s.state().pod_extras[test::pod_by_name(s, "p")].priority == unset);
+  CHECK((*model::state_of(s).live.queue_allocated)[0][2] == 2000);  // it is still a pod of its group
+  CHECK(model::state_of(s).pod_extras[test::pod_by_name(s, "p")].priority == unset);
   apply(c, change(kind::pod, {"name", "node", "status", "devices"}).add({"p", "n2", running, numbers{77}}));
   CHECK(idle(c, "n2") == 6000);
   apply(c, change(kind::pod, {"name", "node", "status"}).add({"p", "n9", running}));
@@ -364,7 +366,8 @@ TEST_CASE("a bad change of a good pod still says where it is") {
   CHECK(idle(c, "n2") == 8000);
   apply(c, change(kind::pod, {"name", "node", "status"}).add({"p", "n1", pod_status::pending}));  // a contradiction
   s = c.take_snapshot();
-  CHECK(s.state().live.pod_state[test::pod_by_name(s, "p")] == static_cast<std::uint8_t>(pod_status::succeeded));
+  CHECK(model::state_of(s).live.pod_state[test::pod_by_name(s, "p")] ==
+        static_cast<std::uint8_t>(pod_status::succeeded));
 }
 
 TEST_CASE("rows that are only bad together leave together, whatever else the delta says") {

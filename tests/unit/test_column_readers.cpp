@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "io/scenario/scenario.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 #include "policy/column_readers.hpp"
 #include "rows.hpp"
@@ -107,7 +108,7 @@ TEST_CASE("a preset decides the same without the columns that it does not look a
     if (!whole.apply(views)) continue;
     const snapshot first = whole.take_snapshot();
     std::map<std::string, std::string> before;
-    for (const table_column& column : policy::told_columns(first.state())) {
+    for (const table_column& column : policy::told_columns(model::state_of(first))) {
       result<cluster> less = without(input->tables, column);
       if (!less) continue;  // the file needs it
       const snapshot then = less->take_snapshot();

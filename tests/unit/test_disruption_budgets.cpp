@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "grouped_text.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 #include "rows.hpp"
 #include "support.hpp"
@@ -58,8 +59,9 @@ std::vector<std::string> evicted(const session& s) {
 
 std::string budget_of(cluster& c, std::string_view pod) {
   const snapshot s = c.take_snapshot();
-  for (pod_row p = 0; p < s.state().pod_slots; ++p) {
-    if (s.state().pods[p].live && s.pod_name(p) == pod) return std::string(s.state().told_of(p).budget);
+  for (pod_row p = 0; p < model::state_of(s).pod_slots; ++p) {
+    if (model::state_of(s).pods[p].live && s.pod_name(p) == pod)
+      return std::string(model::state_of(s).told_of(p).budget);
   }
   return "(no pod)";
 }
@@ -157,7 +159,7 @@ TEST_CASE("evictions by the host count, and what is taken back does not") {
   session s = must(e.open(c.take_snapshot(), 0));
   const std::string before = s.state_digest();
   pod_row web = no_row;
-  for (pod_row p = 0; p < s.base().state().pod_slots; ++p) {
+  for (pod_row p = 0; p < model::state_of(s.base()).pod_slots; ++p) {
     if (s.base().pod_name(p) == "web-1") web = p;
   }
   const checkpoint start = s.mark();

@@ -1,5 +1,6 @@
 // What a snapshot keeps about groups so that sessions need not look at all of them: pod sets of one class, gangs in
 // part, groups with a disruption budget, priorities by queue.
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 #include "rows.hpp"
 #include "support.hpp"
@@ -39,7 +40,7 @@ const model::sub_info& checked(cluster& c, snapshot& taken) {
   must(s.check());
   must(s.run());
   must(s.check());
-  return taken.state().subs[taken.state().groups[0].first_sub + 1];
+  return model::state_of(taken).subs[model::state_of(taken).groups[0].first_sub + 1];
 }
 
 }  // namespace
@@ -52,7 +53,7 @@ TEST_CASE("a pod set knows that its pods are of one class until one differs, and
   add_pod(c, "p1", 1);
   CHECK(checked(c, taken).is_uniform);
   const class_row kept = checked(c, taken).only_class;
-  CHECK(kept == taken.state().pods[test::pod_by_name(taken, "p0")].pod_class);
+  CHECK(kept == model::state_of(taken).pods[test::pod_by_name(taken, "p0")].pod_class);
   add_pod(c, "p2", 2);
   CHECK_FALSE(checked(c, taken).is_uniform);
   remove_pod(c, "p2");
@@ -63,7 +64,7 @@ TEST_CASE("a pod set knows that its pods are of one class until one differs, and
   CHECK(checked(c, taken).only_class == no_row);
   add_pod(c, "p3", 2);
   const class_row now = checked(c, taken).only_class;
-  CHECK(now == taken.state().pods[test::pod_by_name(taken, "p3")].pod_class);
+  CHECK(now == model::state_of(taken).pods[test::pod_by_name(taken, "p3")].pod_class);
   remove_pod(c, "p3");  // the only pod of its class
   CHECK(checked(c, taken).only_class == no_row);
 }
@@ -74,19 +75,19 @@ TEST_CASE("gangs in part, budgets and priorities follow every change") {
   using groups = std::vector<group_row>;
   add_pod(c, "p0", 1, "n");
   (void)checked(c, taken);
-  CHECK(*taken.state().partial_groups == groups{0});
+  CHECK(*model::state_of(taken).partial_groups == groups{0});
   add_pod(c, "p1", 1, "n");
   (void)checked(c, taken);
-  CHECK(taken.state().partial_groups->empty());
+  CHECK(model::state_of(taken).partial_groups->empty());
   must(c.apply(change(kind::pod_group, {"name", "queue", "priority", "disruption_budget"}).add({"g", "b", 20, 1})));
   (void)checked(c, taken);
-  CHECK(*taken.state().budget_groups == groups{0});
-  CHECK(taken.state().preemptible_priorities[0].empty());
-  CHECK(taken.state().preemptible_priorities[1].front().first == 20);
+  CHECK(*model::state_of(taken).budget_groups == groups{0});
+  CHECK(model::state_of(taken).preemptible_priorities[0].empty());
+  CHECK(model::state_of(taken).preemptible_priorities[1].front().first == 20);
   must(c.apply(change(kind::pod_group, {"name", "preemptible", "disruption_budget"}).add({"g", 0, unset})));
   (void)checked(c, taken);
-  CHECK(taken.state().budget_groups->empty());
-  CHECK(taken.state().preemptible_priorities[1].empty());
+  CHECK(model::state_of(taken).budget_groups->empty());
+  CHECK(model::state_of(taken).preemptible_priorities[1].empty());
 }
 
 }  // namespace of_test_group_lists

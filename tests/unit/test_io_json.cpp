@@ -17,6 +17,7 @@
 #include "io/json_document.hpp"
 #include "io/synthetic.hpp"
 #include "io/table_text.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 
 namespace of_test_io_json {
@@ -126,7 +127,7 @@ TEST_CASE("an invented cluster survives writing and reading, and depends on its 
 TEST_CASE("sizes of invented clusters have bounds") {
   for (const std::int64_t gpus : {1, 3, 8, 20, 63}) {  // small ones have nothing broken
     const snapshot made = io::build_cluster(*io::make_synthetic_cluster({gpus, 90, 1}))->take_snapshot();
-    const model::cluster_state& s = made.state();
+    const model::cluster_state& s = model::state_of(made);
     std::int64_t sum = 0;
     for (node_row row = 0; row < s.node_count(); ++row) sum += (*s.capacity)[row * s.dims() + dim_gpu];
     CHECK(sum == gpus * whole_device);

@@ -1,4 +1,5 @@
 // Actions for one group alone: what-if questions.
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 #include "support.hpp"
 
@@ -13,7 +14,9 @@ using strings = std::vector<std::string>;
 
 namespace {
 
-group_row group_of(const snapshot& s, std::string_view pod) { return s.state().pods[test::pod_by_name(s, pod)].group; }
+group_row group_of(const snapshot& s, std::string_view pod) {
+  return model::state_of(s).pods[test::pod_by_name(s, pod)].group;
+}
 
 /// Four GPUs on two nodes, three of them in use by `idler`; two gangs and a pod wait.
 builder busy() {

@@ -10,6 +10,7 @@
 
 #include "io/cluster_input.hpp"
 #include "io/scenario/scenario.hpp"
+#include "model/snapshot_access.hpp"
 #include "session/core.hpp"
 #include "support.hpp"
 
@@ -49,7 +50,7 @@ work::division divided(const snapshot& s) {
   d.layout = {{"3g.40gb", 0}, {"1g.10gb", 6}};
   d.made = {{"3g.40gb", 0}};
   d.idle = {{"1g.10gb", 0}};
-  REQUIRE(s.state().node_count() == 1);
+  REQUIRE(model::state_of(s).node_count() == 1);
   return d;
 }
 
@@ -98,7 +99,7 @@ TEST_CASE("a division is undone to the byte, and what it makes is coming free") 
   CHECK(c.state_digest() == between);
   c.statement.rollback(0);
   CHECK(c.state_digest() == before);
-  CHECK(&c.state() == &s.state());
+  CHECK(&c.state() == &model::state_of(s));
   must(c.check());
 }
 

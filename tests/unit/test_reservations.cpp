@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 #include "policy/predicates/reservations.hpp"
 #include "rows.hpp"
@@ -81,7 +82,7 @@ TEST_CASE("rows of reservations") {
                    .add({"r", 4, "later", "too", "zone=a"})));
   const snapshot s = c.take_snapshot();
   CHECK(must(snapshot::load(s.save())).digest() == s.digest());
-  const model::reservation_info& one = s.state().reservations->front();
+  const model::reservation_info& one = model::state_of(s).reservations->front();
   CHECK(one.every == 4);
   CHECK(one.queue == "later");
   CHECK(one.group == "too");

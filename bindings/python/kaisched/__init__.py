@@ -68,6 +68,7 @@ from kaisched._errors import (
 )
 from kaisched._explain import Explanation
 from kaisched._federation import Federation, FederationReport
+from kaisched._importers import ImportedConfig, import_config
 from kaisched._policy import Policy
 from kaisched._scaling import Scaling, scale
 from kaisched._simulation import Comparison, Run, compare, policies, simulate
@@ -98,6 +99,7 @@ __all__ = [
     "Explanation",
     "Federation",
     "FederationReport",
+    "ImportedConfig",
     "InternalError",
     "LimitError",
     "NoMemoryError",
@@ -121,6 +123,7 @@ __all__ = [
     "WrongKindError",
     "__version__",
     "compare",
+    "import_config",
     "options",
     "policies",
     "read_cluster",

@@ -19,6 +19,7 @@
 #include "errors.hpp"
 #include "federation.hpp"
 #include "handles.hpp"
+#include "importers.hpp"
 #include "plays.hpp"
 #include "policies.hpp"
 #include "scaling.hpp"
@@ -122,6 +123,7 @@ PYBIND11_MODULE(_core, m) {
   bind_arrow(m);
   bind_scaling(m);
   bind_federation(m);
+  bind_importers(m);
   m.def("schema", &schema_list, "All kinds of tables and their columns.");
   m.def(
       "kind_of", [](const py::handle& name) { return static_cast<std::uint32_t>(kind_of(name)); }, py::arg("name"),

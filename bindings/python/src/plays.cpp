@@ -22,6 +22,7 @@
 #include "interrupts.hpp"
 #include "io/added_rows.hpp"
 #include "io/cluster_input.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 #include "simulation/cpu_clock.hpp"
 #include "simulation/distances.hpp"
@@ -227,7 +228,9 @@ py::dict timeline_columns(const run_result& run) {
 py::dict interval_columns(const run_result& run, const snapshot& over) {
   using simulation::interval;
   const std::vector<interval> all = simulation::intervals_of(run);
-  const auto row_of = [&](const interval& i) { return std::int64_t{(*over.state().node_row_of_slot)[i.node]}; };
+  const auto row_of = [&](const interval& i) {
+    return std::int64_t{(*model::state_of(over).node_row_of_slot)[i.node]};
+  };
   py::dict made;
   made["job"] = array_of<std::int64_t>(all, [](const interval& i) { return std::int64_t{i.job}; });
   made["node"] = array_of<std::int64_t>(all, row_of);
@@ -240,7 +243,7 @@ py::dict interval_columns(const run_result& run, const snapshot& over) {
 }
 
 py::dict node_columns(const snapshot& over) {
-  const model::cluster_state& s = over.state();
+  const model::cluster_state& s = model::state_of(over);
   std::vector<node_row> rows(s.node_count());
   py::list names;
   for (node_row n = 0; n < s.node_count(); ++n) {

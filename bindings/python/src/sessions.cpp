@@ -19,6 +19,7 @@
 #include "errors.hpp"
 #include "handles.hpp"
 #include "interrupts.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 
 namespace py = pybind11;
@@ -31,7 +32,7 @@ namespace {
 std::uint32_t row_in(const snapshot& base, entity_kind kind, const py::handle& given) {
   if (!py::isinstance<py::str>(given)) return unwrap(base.row_of(entity_id(given.cast<std::uint64_t>()), kind));
   const auto name = given.cast<std::string>();
-  const model::cluster_state& state = base.state();
+  const model::cluster_state& state = model::state_of(base);
   const auto find = [&](std::uint32_t count, const auto& is_it) {
     for (std::uint32_t row = 0; row < count; ++row) {
       if (is_it(row)) return row;

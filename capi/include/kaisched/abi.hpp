@@ -568,6 +568,12 @@ class recording : public detail::handle<kaisched_recording, kaisched_recording_c
                                                  given.size(), all.data(), all.size(), now_ns));
 }
 
+/// The configuration of another scheduler as options, rows of a scenario and queue rules, in JSON. See
+/// kaisched_import_configuration; an empty name is the scheduler that the text looks like.
+[[nodiscard]] inline std::string import_configuration(std::string_view text, const std::string& scheduler = {}) {
+  return detail::text(kaisched_import_configuration, detail::c_text(scheduler), text.data(), text.size());
+}
+
 /// Of the library that is loaded, which may be later than this header.
 [[nodiscard]] inline std::string_view loaded_version() noexcept { return kaisched_version_string(); }
 [[nodiscard]] inline std::uint32_t loaded_abi_version() noexcept { return kaisched_abi_version(); }

@@ -550,7 +550,8 @@ enum kaisched_function {
   KAISCHED_FN_FEDERATED_SESSION = 146,
   KAISCHED_FN_FEDERATED_DIGEST = 147,
   KAISCHED_FN_ENGINE_WARNING = 148,
-  KAISCHED_FN_SESSION_WARNING = 149
+  KAISCHED_FN_SESSION_WARNING = 149,
+  KAISCHED_FN_IMPORT_CONFIGURATION = 150
 };
 
 /// Type of the values of a column.
@@ -2985,6 +2986,24 @@ KAISCHED_API kaisched_status kaisched_object_cache_remove(kaisched_object_cache*
 KAISCHED_API kaisched_status kaisched_object_cache_snapshot(kaisched_object_cache* cache, int64_t now,
                                                             kaisched_snapshot** snapshot, kaisched_objects** objects,
                                                             kaisched_error* err) KAISCHED_NOEXCEPT;
+
+// ---- configurations of other schedulers ----------------------------------------------------------------------------
+
+/// Reads the configuration of another scheduler and writes the preset and the options that come nearest, as JSON in the
+/// format `kaisched-import/1`: `from`, the name of the scheduler; `options`, names and values for kaisched_engine_set,
+/// the preset first, in the units of kaisched_option_info; `rows`, lines of a scenario with nodes, queues and
+/// topologies (docs/scenario.md has their units); `queue_rules`, rules for the option `queue_rules` of
+/// kaisched_objects_read, or null; `left_out`, a sentence for each part that has no counterpart, with its line.
+/// @param scheduler `kai`, `kube-scheduler`, `kueue`, `slurm`, `volcano` or `yunikorn`; NULL or empty: the one that the
+///   text looks like.
+/// @param text `size` bytes of JSON; a configuration in YAML has to be converted. Of kueue objects and lists of them,
+///   one or several after each other; of slurm a slurm.conf as it is, with gres.conf and topology.conf behind it. May
+///   be NULL if `size` is 0.
+/// Errors: KAISCHED_E_ARGUMENT for another name, for a text that is no such configuration, and for values that no
+/// option takes; the message names line and place. See "Texts" above for `buffer`, `capacity` and `needed`.
+KAISCHED_API kaisched_status kaisched_import_configuration(const char* scheduler, const char* text, size_t size,
+                                                           char* buffer, size_t capacity, size_t* needed,
+                                                           kaisched_error* err) KAISCHED_NOEXCEPT;
 
 // ---- recordings: what was decided over what, to be decided again ---------------------------------------------------
 

@@ -3,6 +3,11 @@
 /// What queues have held of the cluster over time, as parts of its capacity: of CPU, memory and GPUs the integral of
 /// what a queue held, by that of the capacity, over a window of the past, of which older parts may count less. Time is
 /// an argument, and what is kept is as large as the queues are many.
+///
+/// With a half-life, a moment of age a counts 2^(-a / half_life). That is the query that KAI asks Prometheus
+/// (prometheus_usage.hpp), in closed form: what was held all through the last d seconds adds
+/// half_life / ln 2 * (1 - 2^(-d / half_life)) times the amount, and what was there before is multiplied by
+/// 2^(-d / half_life). The simulator decays in integer steps instead, and Kueue averages: neither gives these numbers.
 
 #include <array>
 #include <chrono>

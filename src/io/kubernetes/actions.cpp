@@ -20,6 +20,7 @@
 #include "io/kubernetes/grant_annotations.hpp"
 #include "io/kubernetes/hami.hpp"
 #include "model/cell_place.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 #include "model/vendor_devices.hpp"
 
@@ -247,7 +248,7 @@ result<std::string> format_actions(const session& from, const object_names& name
   if (auto done = claims.read(from); !done) return done.take_failure();
   action_list list(names, claims, form, requests_of(pods->view(), from.base().dimension_names()));
   const table_view rows = decisions->view();
-  const model::cluster_state& before = from.base().state();
+  const model::cluster_state& before = model::state_of(from.base());
   for (std::uint64_t row = 0; row < rows.rows; ++row) {
     const std::string_view pod = rows.find(col::decision_pod_name)->string(row);
     const std::string_view node = rows.find(col::decision_node_name)->string(row);

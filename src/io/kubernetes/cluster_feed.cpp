@@ -9,6 +9,7 @@
 #include <kaisched/schema.hpp>
 
 #include "model/quarantine.hpp"
+#include "model/snapshot_access.hpp"
 #include "model/state.hpp"
 
 namespace kaisched::io::kubernetes {
@@ -266,7 +267,7 @@ void cluster_feed::touch_pod(const std::string& name, touched& to) {
 }
 
 bool cluster_feed::touch_left_out(touched& to) {
-  for (const auto& [key, entry] : *cluster_.take_snapshot().state().quarantine) {
+  for (const auto& [key, entry] : *model::state_of(cluster_.take_snapshot()).quarantine) {
     switch (key.kind) {
       case table_kind::pod:
         touch_pod(key.name, to);
@@ -324,7 +325,7 @@ std::vector<std::string> cluster_feed::dimensions() const {
 
 cluster_feed::names cluster_feed::known(table_kind kind, entity_kind entity, const names& of) {
   const snapshot before = cluster_.take_snapshot();
-  const model::quarantine_list& left_out = *before.state().quarantine;
+  const model::quarantine_list& left_out = *model::state_of(before).quarantine;
   names found;
   for (const std::string& name : of) {
     if (cluster_.find(entity, name) || left_out.contains({kind, {}, model::clean_name(name)})) found.insert(name);
@@ -352,8 +353,9 @@ bool cluster_feed::apply(const touched& what) {
                                    known(table_kind::pod_group, entity_kind::pod_group, what.groups)));
   tables.push_back(
       names_to_remove(table_kind::node, col::node_name, known(table_kind::node, entity_kind::node, what.nodes)));
-  tables.push_back(names_to_remove(table_kind::disruption_budget, col::disruption_budget_name,
-                                   known_budgets(*cluster_.take_snapshot().state().disruption_budgets, what.budgets)));
+  tables.push_back(
+      names_to_remove(table_kind::disruption_budget, col::disruption_budget_name,
+                      known_budgets(*model::state_of(cluster_.take_snapshot()).disruption_budgets, what.budgets)));
   append(tables, budget_tables(rows_of_names(budgets_, what.budgets)));
   append(tables, node_tables(rows_of_names(nodes_, what.nodes), dimensions_));
   std::vector<sub_group_record> subs;
@@ -367,7 +369,7 @@ bool cluster_feed::apply(const touched& what) {
   std::erase_if(tables, [](const table& one) { return one.rows() == 0; });
   if (!cluster_.apply(tables)) return false;
   const snapshot after = cluster_.take_snapshot();
-  const model::quarantine_list& left_out = *after.state().quarantine;
+  const model::quarantine_list& left_out = *model::state_of(after).quarantine;
   // What could not be taken out is as it was before, and so is what depends on it.
   return std::none_of(left_out.begin(), left_out.end(),
                       [](const auto& one) { return one.second->present && !one.second->stands_in; });

@@ -13,7 +13,7 @@
 
 #include "base/int128.hpp"
 #include "io/kubernetes/quantity.hpp"
-#include "policy/devices/words.hpp"
+#include "policy/devices/vendor/words.hpp"
 
 namespace kaisched::io::kubernetes {
 

@@ -8,7 +8,7 @@
 
 #include "io/kubernetes/object.hpp"
 #include "io/kubernetes/records.hpp"
-#include "policy/devices/vendor.hpp"
+#include "policy/devices/vendor/vendor.hpp"
 
 namespace kaisched::io::kubernetes {
 

@@ -12,7 +12,7 @@
 #include "io/kubernetes/found_devices.hpp"
 #include "io/kubernetes/hami.hpp"
 #include "model/vendor_devices.hpp"
-#include "policy/devices/vendor.hpp"
+#include "policy/devices/vendor/vendor.hpp"
 
 namespace kaisched::io::kubernetes {
 

@@ -9,7 +9,6 @@
 
 #include "base/text.hpp"
 #include "io/json_document.hpp"
-#include "io/kubernetes/clock_text.hpp"
 #include "io/kubernetes/object.hpp"
 
 namespace kaisched::io::kubernetes {
@@ -137,30 +136,6 @@ std::optional<std::vector<hami_device>> decode_hami_devices(std::string_view tex
   return decode_legacy(text);
 }
 
-result<std::string> encode_hami_devices(const std::vector<hami_device>& devices, hami_form form) {
-  std::string text;
-  for (const hami_device& one : devices) {
-    if (form == hami_form::legacy) {
-      for (const std::string* field : {&one.id, &one.type, &one.mode}) {
-        if (auto sound = check_field(*field, ",:"); !sound) return sound.take_failure();
-      }
-      text += fmt::format("{},{},{},{},{},{},{},{},{}:", one.id, one.count, one.memory, one.cores, one.type, one.numa,
-                          one.healthy, one.index, one.mode);
-      continue;
-    }
-    text += text.empty() ? "[{\"id\":" : ",{\"id\":";
-    append_json_string(text, one.id);
-    text += fmt::format(",\"index\":{},\"count\":{},\"devmem\":{},\"devcore\":{},\"type\":", one.index, one.count,
-                        one.memory, one.cores);
-    append_json_string(text, one.type);
-    text += fmt::format(",\"numa\":{},\"mode\":", one.numa);
-    append_json_string(text, one.mode);
-    text += fmt::format(",\"health\":{}}}", one.healthy);
-  }
-  if (form == hami_form::json) text += text.empty() ? "[]" : "]";
-  return text;
-}
-
 std::optional<hami_grants> decode_hami_grants(std::string_view text) {
   hami_grants grants;
   if (text.empty()) return grants;
@@ -197,28 +172,6 @@ result<std::string> encode_hami_grants(const hami_grants& grants) {
   return text;
 }
 
-std::optional<hami_lock> decode_hami_lock(std::string_view text) {
-  const std::vector<std::string_view> fields = split(text, ',');
-  if (fields.size() != 1 && fields.size() != 3) return std::nullopt;
-  const std::optional<std::int64_t> time = parse_time(fields[0]);
-  if (!time) return std::nullopt;
-  hami_lock lock{*time, {}, {}};
-  if (fields.size() == 3) {
-    lock.name_space = fields[1];
-    lock.pod = fields[2];
-  }
-  return lock;
-}
-
-result<std::string> encode_hami_lock(const hami_lock& lock) {
-  for (const std::string* field : {&lock.name_space, &lock.pod}) {
-    if (auto sound = check_field(*field, ","); !sound) return sound.take_failure();
-  }
-  const std::string time = format_time(lock.time);
-  if (lock.name_space.empty() && lock.pod.empty()) return time;
-  return fmt::format("{},{},{}", time, lock.name_space, lock.pod);
-}
-
 namespace {
 
 constexpr std::string_view requesting = "Requesting_";
@@ -233,13 +186,6 @@ hami_handshake decode_hami_handshake(std::string_view text) {
   if (text.starts_with(deleted)) return {hami_handshake_state::deleted, behind(deleted)};
   if (text.starts_with(reported)) return {hami_handshake_state::reported, behind(reported)};
   return {hami_handshake_state::reported, {}};
-}
-
-std::string encode_hami_handshake(const hami_handshake& handshake) {
-  const std::string_view word = handshake.state == hami_handshake_state::requesting ? requesting
-                                : handshake.state == hami_handshake_state::deleted  ? deleted
-                                                                                    : reported;
-  return std::string(word) + handshake.time;
 }
 
 }  // namespace kaisched::io::kubernetes

@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// What HAMi writes into annotations: devices of nodes, grants of pods, handshakes and locks. Reading takes whatever
-/// HAMi and its device plugins take; writing makes what every version of them reads.
+/// What HAMi writes into annotations: devices of nodes, grants of pods, handshakes. Reading takes whatever HAMi and its
+/// device plugins take; grants are written so that every version of them reads them.
 
 #include <cstdint>
 #include <optional>
@@ -40,17 +40,9 @@ struct hami_device {
   friend bool operator==(const hami_device&, const hami_device&) = default;
 };
 
-/// The forms of a registration.
-enum class hami_form : std::uint8_t {
-  json,    ///< an array of records
-  legacy,  ///< `id,count,memory,cores,type,numa,healthy,index,mode:` for each; older ones end with healthy
-};
-
-/// Reads the devices of a node in either form; empty if the text is neither.
+/// Reads the devices of a node: an array of records in JSON, or `id,count,memory,cores,type,numa,healthy,index,mode:`
+/// for each, of which older ones end with healthy. Empty if the text is neither.
 [[nodiscard]] std::optional<std::vector<hami_device>> decode_hami_devices(std::string_view text);
-/// Writes the devices of a node. The error is of a text that holds a separator of the form.
-[[nodiscard]] result<std::string> encode_hami_devices(const std::vector<hami_device>& devices, hami_form form);
-
 /// A part of a device that a container has been given.
 struct hami_grant {
   std::string id;
@@ -69,19 +61,6 @@ using hami_grants = std::vector<std::vector<hami_grant>>;
 [[nodiscard]] std::optional<hami_grants> decode_hami_grants(std::string_view text);
 [[nodiscard]] result<std::string> encode_hami_grants(const hami_grants& grants);
 
-/// Who holds the lock of a node, and since when.
-struct hami_lock {
-  std::int64_t time = 0;  ///< ns since 1970; whole seconds are kept
-  std::string name_space;
-  std::string pod;
-
-  friend bool operator==(const hami_lock&, const hami_lock&) = default;
-};
-
-/// Reads `time,namespace,pod`, or the time alone.
-[[nodiscard]] std::optional<hami_lock> decode_hami_lock(std::string_view text);
-[[nodiscard]] result<std::string> encode_hami_lock(const hami_lock& lock);
-
 /// Where the handshake between scheduler and device plugin stands.
 enum class hami_handshake_state : std::uint8_t {
   reported,    ///< the plugin has answered
@@ -97,6 +76,5 @@ struct hami_handshake {
 
 /// Reads any text: what neither asks nor deletes is an answer.
 [[nodiscard]] hami_handshake decode_hami_handshake(std::string_view text);
-[[nodiscard]] std::string encode_hami_handshake(const hami_handshake& handshake);
 
 }  // namespace kaisched::io::kubernetes

@@ -10,7 +10,7 @@
 
 #include "io/kubernetes/constraints.hpp"
 #include "io/kubernetes/node_devices.hpp"
-#include "policy/devices/device.hpp"
+#include "policy/devices/vendor/device.hpp"
 
 namespace kaisched::io::kubernetes {
 

@@ -12,7 +12,7 @@
 #include "io/kubernetes/found_devices.hpp"
 #include "io/kubernetes/hami.hpp"
 #include "io/kubernetes/resources.hpp"
-#include "policy/devices/words.hpp"
+#include "policy/devices/vendor/words.hpp"
 
 namespace kaisched::io::kubernetes {
 

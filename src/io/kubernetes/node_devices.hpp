@@ -8,7 +8,7 @@
 
 #include "io/kubernetes/object.hpp"
 #include "io/kubernetes/records.hpp"
-#include "policy/devices/catalog.hpp"
+#include "policy/devices/allocation/catalog.hpp"
 
 namespace kaisched::io::kubernetes {
 

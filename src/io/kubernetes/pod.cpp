@@ -16,7 +16,7 @@
 #include "io/kubernetes/quantity.hpp"
 #include "io/kubernetes/resources.hpp"
 #include "model/cell_place.hpp"
-#include "policy/devices/device.hpp"
+#include "policy/devices/vendor/device.hpp"
 
 namespace kaisched::io::kubernetes {
 

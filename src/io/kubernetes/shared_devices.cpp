@@ -15,8 +15,8 @@
 #include "io/kubernetes/hami.hpp"
 #include "io/kubernetes/node_devices.hpp"
 #include "io/kubernetes/resources.hpp"
-#include "policy/devices/requests.hpp"
-#include "policy/devices/words.hpp"
+#include "policy/devices/vendor/requests.hpp"
+#include "policy/devices/vendor/words.hpp"
 
 namespace kaisched::io::kubernetes {
 

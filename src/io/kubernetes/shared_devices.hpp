@@ -18,9 +18,9 @@
 #include "io/kubernetes/object.hpp"
 #include "io/kubernetes/records.hpp"
 #include "model/vendor_devices.hpp"
-#include "policy/devices/admission.hpp"
-#include "policy/devices/catalog.hpp"
-#include "policy/devices/vendor.hpp"
+#include "policy/devices/allocation/catalog.hpp"
+#include "policy/devices/vendor/admission.hpp"
+#include "policy/devices/vendor/vendor.hpp"
 
 namespace kaisched::io::kubernetes {
 

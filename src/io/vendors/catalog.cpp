@@ -1,5 +1,5 @@
 // The catalog that sessions get.
-#include "policy/devices/catalog.hpp"
+#include "policy/devices/allocation/catalog.hpp"
 
 #include <utility>
 

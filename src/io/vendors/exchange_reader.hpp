@@ -3,7 +3,7 @@
 /// The parts of a vendor's template that are about nodes and pods of a cluster: `found` and `tells`.
 
 #include "io/vendors/field_reader.hpp"
-#include "policy/devices/vendor.hpp"
+#include "policy/devices/vendor/vendor.hpp"
 
 namespace kaisched::io {
 

@@ -7,8 +7,8 @@
 
 #include <kaisched/result.hpp>
 
-#include "policy/devices/mig.hpp"
-#include "policy/devices/vendor.hpp"
+#include "policy/devices/partition/mig.hpp"
+#include "policy/devices/vendor/vendor.hpp"
 
 namespace kaisched::io {
 

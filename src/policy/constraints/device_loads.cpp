@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "policy/constraints/registry.hpp"
-#include "policy/devices/load_book.hpp"
+#include "policy/devices/sharing/load_book.hpp"
 
 namespace kaisched::policy {
 

@@ -23,7 +23,7 @@
 #include "base/sha256.hpp"
 #include "model/state.hpp"
 #include "policy/access.hpp"
-#include "policy/devices/gpu_groups.hpp"
+#include "policy/devices/sharing/gpu_groups.hpp"
 
 namespace kaisched::policy {
 

@@ -1,6 +1,6 @@
 // GPUs that pods share, counted in groups as KAI does (mode `compat`).
 #include "policy/constraints/registry.hpp"
-#include "policy/devices/gpu_groups.hpp"
+#include "policy/devices/sharing/gpu_groups.hpp"
 
 namespace kaisched::policy {
 

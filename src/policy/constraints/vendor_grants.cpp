@@ -1,6 +1,6 @@
 // Devices that nodes give away by the rules of their vendors (part `vendordevices`).
 #include "policy/constraints/registry.hpp"
-#include "policy/devices/ledger.hpp"
+#include "policy/devices/allocation/ledger.hpp"
 
 namespace kaisched::policy {
 

@@ -89,7 +89,7 @@ double gpu_count(const model::cluster_state& s, node_row node) {
   return static_cast<double>(whole);
 }
 
-double gpu_count(const session_view& view, node_row node) { return gpu_count(*view.access().state, node); }
+double gpu_count(const session_view& view, node_row node) { return gpu_count(*inside(view).state, node); }
 
 double spread_score(const session_view& view, dimension d, node_row node) {
   const std::size_t i = static_cast<std::size_t>(node) * view.dimension_count() + d;

@@ -386,6 +386,13 @@ TEST_CASE("decisions are taken in, confirmed and forgotten") {
   CHECK(code_of([&] { c.confirm({*c.find(KAISCHED_KIND_NODE, "n")}); }) == KAISCHED_E_WRONG_KIND);
 }
 
+TEST_CASE("configurations of other schedulers become options") {
+  constexpr std::string_view volcano = R"({"actions": "allocate", "tiers": [{"plugins": [{"name": "gang"}]}]})";
+  CHECK(import_configuration(volcano).find("volcano-default") != std::string::npos);
+  CHECK(import_configuration(volcano, "volcano") == import_configuration(volcano));
+  CHECK(code_of([&] { (void)import_configuration(volcano, "borg"); }) == KAISCHED_E_ARGUMENT);
+}
+
 TEST_CASE("objects of Kubernetes become tables, and decisions objects") {
   const objects read(R"({"apiVersion": "v1", "kind": "List", "items": [
     {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"},

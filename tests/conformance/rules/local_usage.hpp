@@ -2,6 +2,10 @@
 /// @file
 /// Past usage of the parts of a queue, by which they take turns: what they had fades with a half-life, and what was
 /// just given to them counts at once.
+///
+/// This is the exponential moving average of Kueue's AdmissionFairSharing: after d seconds the usage is
+/// w * before + (1 - w) * held, with w = 0.5^(d / usageHalfLifeTime). It stays in the unit of what is held. The decayed
+/// sums of KAI (src/simulation/usage_meter.hpp, examples/kubernetes/shim/usage_ledger.hpp) grow with time instead.
 
 #include <map>
 #include <string>
