@@ -27,7 +27,7 @@
 namespace kaisched {
 
 class engine;
-namespace engine_detail {
+namespace session_detail {
 class trial_world;
 }
 
@@ -247,13 +247,13 @@ class session {
  private:
   friend class cluster;
   friend class engine;
-  friend class engine_detail::trial_world;
+  friend class session_detail::trial_world;
   struct impl;
   explicit session(std::unique_ptr<impl> body);
   result<void> run_for(std::string_view given_action, group_row group);
   result<void> adopt_if_done(const std::function<result<void>(session&)>& run);
   result<void> add_evictions(group_row group, const remedy_limits& limits, remedy_report& to) const;
-  static result<forecast> forecast_of(const engine_detail::trial_world& world, const session& opened, group_row group,
+  static result<forecast> forecast_of(const session_detail::trial_world& world, const session& opened, group_row group,
                                       const what_if_limits& limits);
   [[nodiscard]] result<std::uint32_t> make_room(std::string_view action, group_row group, std::uint32_t steps,
                                                 std::vector<decision>& made) const;

@@ -12,28 +12,28 @@
 #include "actions/placement.hpp"
 #include "actions/runtime.hpp"
 #include "base/row_marks.hpp"
+#include "framework/members.hpp"
 #include "policy/reclaim/reclaim_rules.hpp"
-#include "session/members.hpp"
 
 namespace kaisched::actions {
 
 namespace {
 
-using work::core;
-using work::failure;
+using framework::failure;
+using framework::session_state;
 
 /// One attempt; the statement is committed or empty afterwards.
-result<bool> try_group(core& c, group_row group) {
+result<bool> try_group(session_state& c, group_row group) {
   ++c.results.statistics.back().groups_tried;
   failure why;
-  const bool had_started = work::count_pods(c, group, &model::sub_counts::holding) > 0;
+  const bool had_started = framework::count_pods(c, group, &model::sub_counts::holding) > 0;
   result<bool> placed = place_group(c, group, {}, why);
   if (!placed) return placed;
   if (!*placed) {
     c.results.failures.push_back(why);
     return false;
   }
-  const bool waits = work::must_wait_as_a_whole(c, group);
+  const bool waits = framework::must_wait_as_a_whole(c, group);
   if (waits) c.statement.convert_to_pipelined(group);
   result<bool> starts = waits ? result<bool>(true) : permit_start(c, group);
   if (!starts || !*starts) return starts;
@@ -45,7 +45,7 @@ result<bool> try_group(core& c, group_row group) {
 /// go first, whatever stands before them: what reclaim would take back is not given while others are entitled to it.
 class share_gate {
  public:
-  share_gate(core& c, bool is_used) : c_(c), is_used_(is_used && c.has_proportion && !c.compat()) {
+  share_gate(session_state& c, bool is_used) : c_(c), is_used_(is_used && c.has_proportion && !c.compat()) {
     if (!is_used_) return;
     for (const policy::exact_queue& q : c.queues.exact_queues) {
       bool within = true;
@@ -66,7 +66,7 @@ class share_gate {
   }
 
  private:
-  core& c_;
+  session_state& c_;
   bool is_used_;
   std::vector<bool> has_its_demand_;  ///< by queue: its share is all that it asks for
 };
@@ -76,7 +76,7 @@ class share_gate {
 class groups_left {
  public:
   /// `may_leave_order`: false, if the order of groups that cannot start counts as well.
-  groups_left(core& c, std::span<const group_row> groups, bool may_leave_order) : c_(c) {
+  groups_left(session_state& c, std::span<const group_row> groups, bool may_leave_order) : c_(c) {
     if (!may_leave_order) return;
     groups_.assign(groups.begin(), groups.end());
     for (const group_row g : groups_) waits_.mark(g, c_.state().group_slots);
@@ -102,7 +102,7 @@ class groups_left {
   }
 
  private:
-  core& c_;
+  session_state& c_;
   std::vector<group_row> groups_;  ///< all; empty where their order counts
   base::row_marks waits_;
   std::size_t first_ = 0;  ///< groups before it have had their turn or cannot start
@@ -111,7 +111,7 @@ class groups_left {
 /// Serves groups in queue order.
 class allocation {
  public:
-  explicit allocation(core& c)
+  explicit allocation(session_state& c)
       : c_(c),
         backfills_(std::find(c.options.actions.begin(), c.options.actions.end(), "backfill") !=
                    c.options.actions.end()),
@@ -177,15 +177,15 @@ class allocation {
 
   /// Pods of the group are left that may be tried.
   [[nodiscard]] bool has_more(group_row group) {
-    return work::count_pods(c_, group, &model::sub_counts::pending) > 0 &&
+    return framework::count_pods(c_, group, &model::sub_counts::pending) > 0 &&
            (!passes_over_ || !c_.chunks.chunk_of(group, false).empty());
   }
 
   /// The next pod beyond the gangs of a group has no node. True: in `strict` one that asks for something else is tried.
   [[nodiscard]] bool pass_over(group_row group) {
     const model::cluster_state& s = c_.state();
-    if (c_.compat() || !work::is_satisfied(c_, s.groups[group].first_sub)) return false;
-    const work::pod_list chunk = c_.chunks.chunk_of(group, false);
+    if (c_.compat() || !framework::is_satisfied(c_, s.groups[group].first_sub)) return false;
+    const framework::pod_list chunk = c_.chunks.chunk_of(group, false);
     if (chunk.size() != 1) return false;
     const model::sub_info& set = s.subs[s.pods[chunk.front()].sub];
     if (set.is_uniform && s.groups[group].has_one_pod_set) return false;  // all others ask for the same
@@ -268,7 +268,7 @@ class allocation {
     return {};
   }
 
-  core& c_;
+  session_state& c_;
   bool backfills_;
   share_gate gate_;
   bool shared_order_;
@@ -280,13 +280,13 @@ class allocation {
 
 }  // namespace
 
-result<void> allocate(core& c) {
+result<void> allocate(session_state& c) {
   const bool backfills =
       std::find(c.options.actions.begin(), c.options.actions.end(), "backfill") != c.options.actions.end();
   if (backfills && c.options.backfill_deadlines) return {};  // what is promised comes first
   return allocation(c).run();
 }
 
-result<std::vector<group_row>> allocation_order(core& c) { return allocation(c).order(); }
+result<std::vector<group_row>> allocation_order(session_state& c) { return allocation(c).order(); }
 
 }  // namespace kaisched::actions

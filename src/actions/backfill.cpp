@@ -10,19 +10,19 @@
 #include "actions/placement.hpp"
 #include "actions/runtime.hpp"
 #include "actions/timetable.hpp"
-#include "session/members.hpp"
+#include "framework/members.hpp"
 
 namespace kaisched::actions {
 
-using work::core;
-using work::failure;
+using framework::failure;
+using framework::session_state;
 
 namespace {
 
 /// Whose reservation the group delays that the statement has placed. The first reservation is asked
 /// before the others are made: mostly it says no.
 /// @param waits it cannot start before others have left
-result<group_row> delayed_by(core& c, timetable& times, group_row group, bool waits, bool had_started) {
+result<group_row> delayed_by(session_state& c, timetable& times, group_row group, bool waits, bool had_started) {
   for (;;) {
     result<group_row> delayed = times.delayed_by(group, had_started);
     if (!delayed || *delayed != no_row || !times.has_more()) return delayed;
@@ -38,7 +38,7 @@ result<group_row> delayed_by(core& c, timetable& times, group_row group, bool wa
 /// Counts the groups that are looked at, from the first that does not start on.
 class looked_at {
  public:
-  explicit looked_at(const core& c) : most_(c.options.backfill_groups) {}
+  explicit looked_at(const session_state& c) : most_(c.options.backfill_groups) {}
   [[nodiscard]] bool is_enough() const { return most_ != 0 && count_ >= most_; }
   void add(bool starts) { count_ += !starts || count_ > 0 ? 1 : 0; }
 
@@ -48,12 +48,12 @@ class looked_at {
 };
 
 /// A group that has its place starts, unless a part says no. What else of it waits competes again.
-result<void> start(core& c, job_queue& queue, group_row group, bool waits, bool had_started) {
+result<void> start(session_state& c, job_queue& queue, group_row group, bool waits, bool had_started) {
   result<bool> starts = waits ? result<bool>(true) : permit_start(c, group);
   if (!starts) return starts.failure();
   if (!*starts) return {};
   if (auto done = commit_group(c, group, waits, had_started); !done) return done;
-  if (work::count_pods(c, group, &model::sub_counts::pending) > 0) return queue.push(group);
+  if (framework::count_pods(c, group, &model::sub_counts::pending) > 0) return queue.push(group);
   return {};
 }
 
@@ -69,7 +69,7 @@ failure held_back(group_row group, group_row by) {
 /// nothing of what was promised before.
 class deadline_keeper {
  public:
-  deadline_keeper(core& c, timetable& times) : c_(c), times_(times) {}
+  deadline_keeper(session_state& c, timetable& times) : c_(c), times_(times) {}
 
   result<void> run() {
     std::vector<group_row> groups;
@@ -89,7 +89,7 @@ class deadline_keeper {
   [[nodiscard]] bool is_judged(group_row g) const {
     const model::group_extra& extra = c_.state().group_extras[g];
     return extra.deadline != unset && extra.runtime_estimate >= 0 &&
-           !work::is_satisfied(c_, c_.state().groups[g].first_sub);
+           !framework::is_satisfied(c_, c_.state().groups[g].first_sub);
   }
 
  private:
@@ -97,12 +97,12 @@ class deadline_keeper {
   result<void> judge(group_row g) {
     ++c_.results.statistics.back().groups_tried;
     const std::int64_t deadline = c_.state().group_extras[g].deadline;
-    const bool had_started = work::count_pods(c_, g, &model::sub_counts::holding) > 0;
+    const bool had_started = framework::count_pods(c_, g, &model::sub_counts::holding) > 0;
     failure why;
     result<bool> placed = place_group(c_, g, {}, why);
     if (!placed) return placed.failure();
     if (*placed) {
-      const bool waits = work::must_wait_as_a_whole(c_, g);
+      const bool waits = framework::must_wait_as_a_whole(c_, g);
       if (waits) c_.statement.convert_to_pipelined(g);
       const result<group_row> delayed = times_.delayed_by(g, had_started);
       if (!delayed) return delayed.failure();
@@ -137,12 +137,12 @@ class deadline_keeper {
     return {};
   }
 
-  core& c_;
+  session_state& c_;
   timetable& times_;
 };
 
 /// Reservations are times.
-result<void> backfill_around_times(core& c, job_queue& queue) {
+result<void> backfill_around_times(session_state& c, job_queue& queue) {
   timetable times(c, static_cast<std::size_t>(c.options.backfill_reservations));
   std::vector<group_row> groups = groups_to_start(c);
   if (c.options.backfill_deadlines) {
@@ -160,7 +160,7 @@ result<void> backfill_around_times(core& c, job_queue& queue) {
     const group_row group = *next;
     ++c.results.statistics.back().groups_tried;
     failure why;
-    const bool had_started = work::count_pods(c, group, &model::sub_counts::holding) > 0;
+    const bool had_started = framework::count_pods(c, group, &model::sub_counts::holding) > 0;
     result<bool> placed = place_group(c, group, {}, why);
     if (!placed) return placed.failure();
     if (!*placed) {
@@ -169,7 +169,7 @@ result<void> backfill_around_times(core& c, job_queue& queue) {
       looked.add(false);
       continue;
     }
-    const bool waits = work::must_wait_as_a_whole(c, group);
+    const bool waits = framework::must_wait_as_a_whole(c, group);
     if (waits) c.statement.convert_to_pipelined(group);
     const result<group_row> delayed = delayed_by(c, times, group, waits, had_started);
     if (!delayed) return delayed.failure();
@@ -186,7 +186,7 @@ result<void> backfill_around_times(core& c, job_queue& queue) {
 }
 
 /// Reservations are nodes.
-result<void> backfill_around_nodes(core& c, job_queue& queue) {
+result<void> backfill_around_nodes(session_state& c, job_queue& queue) {
   if (auto done = queue.fill(groups_to_start(c)); !done) return done;
   node_promises promises(c, static_cast<std::size_t>(c.options.backfill_reservations));
   looked_at looked(c);
@@ -197,11 +197,11 @@ result<void> backfill_around_nodes(core& c, job_queue& queue) {
     const group_row group = *next;
     ++c.results.statistics.back().groups_tried;
     failure why;
-    const bool had_started = work::count_pods(c, group, &model::sub_counts::holding) > 0;
+    const bool had_started = framework::count_pods(c, group, &model::sub_counts::holding) > 0;
     result<bool> placed = place_group(c, group, {}, why);
     if (!placed) return placed.failure();
     bool may_wait = !*placed && lacks_room(c, why);
-    const std::optional<work::node_set> open = *placed ? promises.open_to(group) : std::nullopt;
+    const std::optional<framework::node_set> open = *placed ? promises.open_to(group) : std::nullopt;
     if (open) {
       c.statement.rollback(0);
       placing how;
@@ -209,7 +209,7 @@ result<void> backfill_around_nodes(core& c, job_queue& queue) {
       placed = place_group(c, group, how, why);
       if (!placed) return placed.failure();
       if (!*placed) why = held_back(group, promises.in_the_way_of(group));
-      may_wait = !*placed && !work::is_satisfied(c, c.state().groups[group].first_sub);
+      may_wait = !*placed && !framework::is_satisfied(c, c.state().groups[group].first_sub);
     }
     looked.add(*placed);
     if (!*placed) {
@@ -218,7 +218,7 @@ result<void> backfill_around_nodes(core& c, job_queue& queue) {
       if (auto done = promises.add(group); !done) return done;
       continue;
     }
-    const bool waits = work::must_wait_as_a_whole(c, group);
+    const bool waits = framework::must_wait_as_a_whole(c, group);
     if (waits) c.statement.convert_to_pipelined(group);
     if (auto done = start(c, queue, group, waits, had_started); !done) return done;
   }
@@ -227,7 +227,7 @@ result<void> backfill_around_nodes(core& c, job_queue& queue) {
 
 }  // namespace
 
-result<void> backfill(core& c) {
+result<void> backfill(session_state& c) {
   job_queue queue(c, static_cast<std::size_t>(c.options.allocate_queue_depth));
   const bool of_nodes = c.options.backfill_promises == promise_kind::nodes && !c.options.backfill_deadlines;
   return of_nodes ? backfill_around_nodes(c, queue) : backfill_around_times(c, queue);

@@ -4,7 +4,7 @@
 
 namespace kaisched::actions {
 
-chunk_members::chunk_members(const work::core& c, std::span<const pod_row> chunk) {
+chunk_members::chunk_members(const framework::session_state& c, std::span<const pod_row> chunk) {
   const model::cluster_state& s = c.state();
   places_.reserve(chunk.size());
   for (const pod_row p : chunk) places_.push_back({s.pods[p].sub, static_cast<std::uint32_t>(places_.size())});
@@ -48,7 +48,7 @@ bool chunk_members::has_pods(sub_group_row member) const {
   return std::binary_search(with_pods_.begin(), with_pods_.end(), member);
 }
 
-std::vector<pod_row> chunk_members::below(const work::core& c, sub_group_row member) const {
+std::vector<pod_row> chunk_members::below(const framework::session_state& c, sub_group_row member) const {
   const model::cluster_state& s = c.state();
   std::vector<std::pair<std::uint32_t, pod_row>> found;  // by place in the chunk
   std::vector<sub_group_row> open{member};

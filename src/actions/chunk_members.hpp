@@ -9,19 +9,19 @@
 
 #include <boost/container/small_vector.hpp>
 
-#include "session/core.hpp"
+#include "framework/session_state.hpp"
 
 namespace kaisched::actions {
 
 /// A member of a tree, or one below it.
-[[nodiscard]] inline bool is_below(const work::core& c, sub_group_row sub, sub_group_row member) {
+[[nodiscard]] inline bool is_below(const framework::session_state& c, sub_group_row sub, sub_group_row member) {
   while (sub != no_row && sub != member) sub = c.state().subs[sub].parent;
   return sub == member;
 }
 
 /// Calls `visit(pod set)` for a member that is one, or for those below it. Ends where `visit` returns false.
 template <class Visit>
-void for_pod_sets_below(const work::core& c, sub_group_row member, Visit visit) {
+void for_pod_sets_below(const framework::session_state& c, sub_group_row member, Visit visit) {
   const model::cluster_state& s = c.state();
   std::vector<sub_group_row> open{member};
   while (!open.empty()) {
@@ -40,7 +40,7 @@ void for_pod_sets_below(const work::core& c, sub_group_row member, Visit visit) 
 class chunk_members {
  public:
   chunk_members() = default;
-  chunk_members(const work::core& c, std::span<const pod_row> chunk);
+  chunk_members(const framework::session_state& c, std::span<const pod_row> chunk);
 
   [[nodiscard]] std::size_t size() const { return pods_.size(); }
   /// The pods of a pod set, in the order of the chunk.
@@ -48,7 +48,7 @@ class chunk_members {
   /// The member, or one below it, has pods.
   [[nodiscard]] bool has_pods(sub_group_row member) const;
   /// The pods of a member and of all below it, in the order of the chunk.
-  [[nodiscard]] std::vector<pod_row> below(const work::core& c, sub_group_row member) const;
+  [[nodiscard]] std::vector<pod_row> below(const framework::session_state& c, sub_group_row member) const;
 
  private:
   [[nodiscard]] std::pair<std::size_t, std::size_t> range_of(sub_group_row pod_set) const;

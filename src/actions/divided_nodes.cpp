@@ -10,13 +10,13 @@ namespace kaisched::actions {
 
 namespace {
 
-using work::core;
+using framework::session_state;
 
 constexpr std::string_view product_label = "nvidia.com/gpu.product";
 constexpr std::size_t no_model = static_cast<std::size_t>(-1);
 
 /// Dimensions of instances that a pod asks for, one entry for each instance.
-std::vector<dimension> instances_asked(const core& c, pod_row pod) {
+std::vector<dimension> instances_asked(const session_state& c, pod_row pod) {
   std::vector<dimension> asked;
   const model::pod_class& ask = c.state().class_of(pod);
   for (std::uint32_t d = built_in_dimensions; d < c.state().dims(); ++d) {
@@ -27,7 +27,7 @@ std::vector<dimension> instances_asked(const core& c, pod_row pod) {
   return asked;
 }
 
-std::vector<model::placed_instance> instances_of(const core& c, pod_row pod) {
+std::vector<model::placed_instance> instances_of(const session_state& c, pod_row pod) {
   std::vector<model::placed_instance> found;
   for (const std::string_view one : split_list(c.state().told_of(pod).mig_instances)) {
     if (std::optional<model::placed_instance> parsed = model::parse_placed_instance(one))
@@ -111,8 +111,8 @@ void divided_nodes_reader::note_changes() {
     const auto at = std::lower_bound(there.begin(), there.end(), pod);
     if (at == there.end() || *at != pod) there.insert(at, pod);
   };
-  for (const work::operation& op : c_.statement.log) {
-    if (op.kind == work::operation_kind::divide) {
+  for (const framework::operation& op : c_.statement.log) {
+    if (op.kind == framework::operation_kind::divide) {
       changed_.push_back(c_.statement.divisions[op.undoes].node);
       continue;
     }
@@ -145,13 +145,13 @@ bool divided_nodes_reader::says_all(const model::node_info& node) const {
 }
 
 std::vector<model::mig_instance> divided_nodes_reader::layout_of(node_row row, std::uint32_t device) const {
-  if (const work::division* last = c_.statement.division_of(row, device); last != nullptr) return last->layout;
+  if (const framework::division* last = c_.statement.division_of(row, device); last != nullptr) return last->layout;
   return (*c_.state().nodes)[row]->devices[device].instances;
 }
 
 bool divided_nodes_reader::is_made_here(node_row row, std::uint32_t device, const model::mig_instance& one) const {
   bool made = false;
-  for (const work::division& d : c_.statement.divisions) {
+  for (const framework::division& d : c_.statement.divisions) {
     if (d.node != row || d.device != device) continue;
     const auto names = [&](const std::vector<model::mig_instance>& all) {
       return std::find(all.begin(), all.end(), one) != all.end();
@@ -213,7 +213,7 @@ void divided_nodes_reader::add_user(pod_row pod, node_row row, bool is_there) {
   std::sort(said.begin(), said.end());
   bool good = said == asked;  // both in ascending order
   const auto gone = [&](const model::placed_instance& one) {
-    const work::division* last = c_.statement.division_of(row, one.device);
+    const framework::division* last = c_.statement.division_of(row, one.device);
     return last != nullptr && std::find(last->layout.begin(), last->layout.end(), one.what) == last->layout.end();
   };
   for (const model::placed_instance& one : placed) {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "framework/session_state.hpp"
 #include "policy/devices/partition/division_problem.hpp"
-#include "session/core.hpp"
 
 namespace kaisched::actions {
 
@@ -34,7 +34,8 @@ struct divided_nodes {
 class divided_nodes_reader {
  public:
   /// `may_drain`: pods that may have to leave their instances; null: nobody.
-  divided_nodes_reader(const work::core& c, const std::vector<bool>* may_drain) : c_(c), may_drain_(may_drain) {}
+  divided_nodes_reader(const framework::session_state& c, const std::vector<bool>* may_drain)
+      : c_(c), may_drain_(may_drain) {}
   /// All nodes as they are now. What is not part of the cluster, such as classes of pods, is the caller's to change.
   [[nodiscard]] divided_nodes& read();
   /// The statement, which is about to be committed, changes these nodes and pods: they are read again.
@@ -63,7 +64,7 @@ class divided_nodes_reader {
   void add_device(known_node& to, devices::plannable_node& as, std::uint32_t device, bool instances_known);
   void add_divided(known_node& to, devices::plannable_node& as, std::uint32_t device, std::size_t table);
 
-  const work::core& c_;
+  const framework::session_state& c_;
   const std::vector<bool>* may_drain_;
   divided_nodes made_;
   std::map<const devices::divided_model*, std::size_t> models_;

@@ -9,16 +9,16 @@
 
 #include "actions/chunk_members.hpp"
 #include "actions/victim_units.hpp"
-#include "session/members.hpp"
+#include "framework/members.hpp"
 
 namespace kaisched::actions {
 
 namespace {
 
-using work::core;
+using framework::session_state;
 
 /// GPUs of the pods of a set that run, and of those that the part of the group would start.
-std::int64_t gpus_below(const core& c, sub_group_row set) {
+std::int64_t gpus_below(const session_state& c, sub_group_row set) {
   const model::cluster_state& s = c.state();
   const model::group_core& g = s.groups[s.subs[set].group];
   std::int64_t sum = 0;
@@ -27,7 +27,8 @@ std::int64_t gpus_below(const core& c, sub_group_row set) {
     while (up != no_row && up != set) up = s.subs[up].parent;
     if (up != set) continue;
     for (pod_row p = s.subs[sub].first_pod; p != no_row; p = s.pods[p].next) {
-      if (work::is_active(c, p) || std::binary_search(c.chunks.partial.pods.begin(), c.chunks.partial.pods.end(), p))
+      if (framework::is_active(c, p) ||
+          std::binary_search(c.chunks.partial.pods.begin(), c.chunks.partial.pods.end(), p))
         sum += gpus_wanted(c, p);
     }
   }
@@ -51,7 +52,7 @@ bool first_fit(const std::vector<std::int64_t>& requests, std::vector<std::int64
   return true;
 }
 
-void domain_filter::open(const core& c, group_row waiting) {
+void domain_filter::open(const session_state& c, group_row waiting) {
   if (c.topologies == nullptr) return;
   if (c.compat())
     open_compat(c, waiting);
@@ -59,12 +60,12 @@ void domain_filter::open(const core& c, group_row waiting) {
     open_strict(c, waiting);
 }
 
-domain_filter::domain_filter(const core& c, group_row waiting, std::span<const std::int64_t> free) {
+domain_filter::domain_filter(const session_state& c, group_row waiting, std::span<const std::int64_t> free) {
   open(c, waiting);
   for (node_row row = 0; !levels_.empty() && row < free.size(); ++row) free_more(row, free[row]);
 }
 
-domain_filter::domain_filter(const core& c, group_row waiting) {
+domain_filter::domain_filter(const session_state& c, group_row waiting) {
   open(c, waiting);
   for (node_row row = 0; !levels_.empty() && row < c.state().node_count(); ++row) {
     const std::int64_t free = free_gpus(c, row);
@@ -73,7 +74,7 @@ domain_filter::domain_filter(const core& c, group_row waiting) {
 }
 
 /// What a member wants to start must find room in one domain.
-void domain_filter::open_strict(const core& c, group_row waiting) {
+void domain_filter::open_strict(const session_state& c, group_row waiting) {
   const model::cluster_state& s = c.state();
   const model::group_core& g = s.groups[waiting];
   const chunk_members chunk(c, c.chunks.partial.chunk);
@@ -96,7 +97,7 @@ void domain_filter::open_strict(const core& c, group_row waiting) {
   }
 }
 
-void domain_filter::open_compat(const core& c, group_row waiting) {
+void domain_filter::open_compat(const session_state& c, group_row waiting) {
   const model::cluster_state& s = c.state();
   const model::group_core& g = s.groups[waiting];
   std::map<std::pair<std::string, std::string>, std::vector<std::int64_t>> asked;

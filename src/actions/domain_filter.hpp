@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "session/core.hpp"
+#include "framework/session_state.hpp"
 
 namespace kaisched::actions {
 
@@ -15,9 +15,9 @@ namespace kaisched::actions {
 class domain_filter {
  public:
   /// For the group that waits, cut to a part of it.
-  domain_filter(const work::core& c, group_row waiting);
+  domain_filter(const framework::session_state& c, group_row waiting);
   /// The same with these GPUs free, by node.
-  domain_filter(const work::core& c, group_row waiting, std::span<const std::int64_t> free);
+  domain_filter(const framework::session_state& c, group_row waiting, std::span<const std::int64_t> free);
 
   /// GPUs of a victim count as free on its node.
   void free_more(node_row row, std::int64_t gpus);
@@ -26,9 +26,9 @@ class domain_filter {
   [[nodiscard]] bool is_trivial() const { return levels_.empty(); }
 
  private:
-  void open(const work::core& c, group_row waiting);
-  void open_compat(const work::core& c, group_row waiting);
-  void open_strict(const work::core& c, group_row waiting);
+  void open(const framework::session_state& c, group_row waiting);
+  void open_compat(const framework::session_state& c, group_row waiting);
+  void open_strict(const framework::session_state& c, group_row waiting);
 
   struct level_demand {
     std::vector<std::int64_t> requests;    ///< the largest first

@@ -9,15 +9,15 @@
 #include <utility>
 
 #include "base/stable_sort.hpp"
-#include "session/members.hpp"
+#include "framework/members.hpp"
 
 namespace kaisched::actions {
 
 namespace {
 
-using work::core;
-using work::node_band;
-using work::node_set;
+using framework::node_band;
+using framework::node_set;
+using framework::session_state;
 namespace topology = policy::topology;
 
 /// Trees with more members are only gone down: going back is a recursion over all of them.
@@ -25,7 +25,7 @@ constexpr std::uint16_t most_members = 1000;
 constexpr std::int64_t not_counted = -1;
 
 /// How many pods with a request fit on a node, by amounts. `more`: null, or what nodes have beside what is free.
-std::int64_t places_on(const core& c, node_row row, std::span<const std::int64_t> request,
+std::int64_t places_on(const session_state& c, node_row row, std::span<const std::int64_t> request,
                        const std::vector<std::int64_t>* more) {
   const std::size_t at = static_cast<std::size_t>(row) * c.state().dims();
   const auto free = [&](std::size_t d) {
@@ -44,7 +44,7 @@ std::int64_t places_on(const core& c, node_row row, std::span<const std::int64_t
 }
 
 /// By an anti-affinity that matches the pod itself, between pods of one node.
-bool keeps_its_like_away(const core& c, pod_row pod, node_row row) {
+bool keeps_its_like_away(const session_state& c, pod_row pod, node_row row) {
   const std::vector<model::affinity_term>& terms = c.state().class_of(pod).anti_affinity;
   if (terms.empty()) return false;
   const result<model::label_list> labels = model::parse_labels(c.state().pod_extras[pod].labels);
@@ -54,7 +54,7 @@ bool keeps_its_like_away(const core& c, pod_row pod, node_row row) {
          });
 }
 
-std::vector<std::int64_t> request_of_class(const core& c, class_row kind) {
+std::vector<std::int64_t> request_of_class(const session_state& c, class_row kind) {
   std::vector<std::int64_t> request = c.state().classes[kind]->ask.request;
   request.resize(c.state().dims(), 0);
   return request;
@@ -62,7 +62,7 @@ std::vector<std::int64_t> request_of_class(const core& c, class_row kind) {
 
 }  // namespace
 
-domain_walk::domain_walk(core& c, group_row group, const placing& how, work::failure& why)
+domain_walk::domain_walk(session_state& c, group_row group, const placing& how, framework::failure& why)
     : c_(c),
       group_(group),
       how_(how),
@@ -140,7 +140,7 @@ result<bool> domain_walk::place_on(const agenda& todo, const nodes_offered& node
 }
 
 result<bool> domain_walk::place_children(const agenda& todo, const nodes_offered& nodes) {
-  work::member_list children = work::children_in_order(c_, todo.member);
+  framework::member_list children = framework::children_in_order(c_, todo.member);
   // Who may go to few nodes chooses before those who may go to many.
   base::stable_sort(children,
                     [&](sub_group_row a, sub_group_row b) { return narrowest_below(a) > narrowest_below(b); });
@@ -158,12 +158,13 @@ result<bool> domain_walk::place_children(const agenda& todo, const nodes_offered
 }
 
 result<bool> domain_walk::place_pods(sub_group_row pod_set, const nodes_offered& nodes) {
-  work::node_scope scope;
+  framework::node_scope scope;
   if (!nodes.among.empty()) scope.among = &nodes.among;
   const std::span<const pod_row> pods = chunk_.of(pod_set);
   const bool is_part = pods.size() < chunk_.size();
   if (nodes.bands.empty() && nodes.rows.empty()) return placer_.place(pods, is_part, scope);
-  work::node_bands bands = nodes.bands.empty() ? work::node_bands(nodes.rows) : work::node_bands(nodes.bands);
+  framework::node_bands bands =
+      nodes.bands.empty() ? framework::node_bands(nodes.rows) : framework::node_bands(nodes.bands);
   scope.bands = &bands;
   return placer_.place(pods, is_part, scope);
 }
@@ -246,7 +247,7 @@ domain_walk::measured domain_walk::measure(sub_group_row member, const topology:
   for_pod_sets_below(c_, member, [&](sub_group_row sub) {
     for (pod_row p = c_.counts(sub).active_allocated == 0 ? no_row : s.subs[sub].first_pod; p != no_row;
          p = s.pods[p].next) {
-      if (!work::is_active(c_, p) || c_.live.pod_node[p] == no_row) continue;
+      if (!framework::is_active(c_, p) || c_.live.pod_node[p] == no_row) continue;
       const std::uint32_t leaf = tree.leaf[(*s.node_row_of_slot)[c_.live.pod_node[p]]];
       if (leaf != no_row) ++made.rooms[leaf].used;
     }
@@ -396,7 +397,7 @@ std::vector<std::uint8_t> domain_walk::nodes_in_use(sub_group_row member) const 
     for (pod_row p = c_.counts(sub).active_allocated == 0 ? no_row : s.subs[sub].first_pod; p != no_row;
          p = s.pods[p].next) {
       const std::uint32_t slot = c_.live.pod_node[p];
-      if (work::is_active(c_, p) && slot != no_row) in_use[(*s.node_row_of_slot)[slot]] = 1;
+      if (framework::is_active(c_, p) && slot != no_row) in_use[(*s.node_row_of_slot)[slot]] = 1;
     }
     return true;
   });

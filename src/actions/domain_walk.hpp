@@ -14,15 +14,15 @@
 #include "actions/piece_sets.hpp"
 #include "actions/placement.hpp"
 #include "actions/pod_placer.hpp"
+#include "framework/session_state.hpp"
 #include "policy/topology/pieces.hpp"
 #include "policy/topology/strict_domains.hpp"
-#include "session/core.hpp"
 
 namespace kaisched::actions {
 
 class domain_walk {
  public:
-  domain_walk(work::core& c, group_row group, const placing& how, work::failure& why);
+  domain_walk(framework::session_state& c, group_row group, const placing& how, framework::failure& why);
 
   result<bool> run(std::span<const pod_row> chunk);
 
@@ -113,10 +113,10 @@ class domain_walk {
   void note_small_pieces(const level_ask& ask, sub_group_row member, const measured& what,
                          const nodes_offered& offered);
 
-  work::core& c_;
+  framework::session_state& c_;
   group_row group_;
   const placing& how_;
-  work::failure& why_;
+  framework::failure& why_;
   pod_placer placer_;
   chunk_members chunk_;
   const std::vector<std::int64_t>* more_ = nullptr;      ///< what nodes would have beside what is free; null: nothing

@@ -15,13 +15,13 @@ namespace kaisched::actions {
 
 namespace {
 
-using work::core;
+using framework::session_state;
 
 constexpr std::size_t small_nodes = 6;
 constexpr std::size_t small_units = 10;
 constexpr std::size_t small_set = 4;
 
-std::int64_t gpus_in(const core& c, const victim_unit& unit) {
+std::int64_t gpus_in(const session_state& c, const victim_unit& unit) {
   std::int64_t sum = 0;
   for (const pod_row p : unit.pods) sum += gpus_of(c, p);
   return sum;
@@ -30,7 +30,7 @@ std::int64_t gpus_in(const core& c, const victim_unit& unit) {
 std::int64_t places_on(std::int64_t free, std::int64_t request) { return std::max<std::int64_t>(0, free) / request; }
 
 /// GPUs that sets free, by node.
-std::map<node_row, std::int64_t> freed_by(const core& c, std::span<const victim_unit> set) {
+std::map<node_row, std::int64_t> freed_by(const session_state& c, std::span<const victim_unit> set) {
   std::map<node_row, std::int64_t> freed;
   for (const victim_unit& one : set) {
     for (const pod_row p : one.pods) freed[node_of(c, p)] += gpus_of(c, p);
@@ -408,7 +408,7 @@ result<bool> exact_search::find_in_pieces() {
     on_node[row].push_back(unit);
     ++victims[row];
   }
-  work::failure why;
+  framework::failure why;
   const placing how{true, nullptr, nullptr};
   domain_walk walk(c_, waiting_, how, why);
   // Each set is a number of steps; more pieces than that are not tried anyway.
@@ -449,7 +449,7 @@ void exact_search::plan_pieces(const piece_set& set, const offered_pieces& offer
       const auto& [holder, tree] = offered.holders[i];
       const std::vector<node_row>& nodes = tree->domains[part.piece->homes[i]].nodes;
       const auto [at, is_new] =
-          plan_->first.try_emplace(holder, nodes_offered{work::node_set(node_count, 0), nodes, {}});
+          plan_->first.try_emplace(holder, nodes_offered{framework::node_set(node_count, 0), nodes, {}});
       for (auto row = nodes.begin(); is_new && row != nodes.end(); ++row) at->second.among[*row] = 1;
     }
   }

@@ -20,7 +20,7 @@
 #include "actions/victim_search_state.hpp"
 #include "actions/victim_trial.hpp"
 #include "actions/victim_units.hpp"
-#include "session/core.hpp"
+#include "framework/session_state.hpp"
 
 namespace kaisched::actions {
 
@@ -99,7 +99,7 @@ class exact_search {
   [[nodiscard]] result<bool> extend(const positions& candidates, std::size_t from, std::size_t size, positions& set);
 
   victim_search_state& kept_;
-  work::core& c_;
+  framework::session_state& c_;
   group_row waiting_;
   const victim_rules& rules_;
   domain_plan* plan_;

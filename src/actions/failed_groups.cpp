@@ -6,13 +6,13 @@
 #include <span>
 
 #include "actions/victim_search.hpp"
-#include "session/members.hpp"
+#include "framework/members.hpp"
 
 namespace kaisched::actions {
 
 namespace {
 
-using work::core;
+using framework::session_state;
 using request = std::vector<std::int64_t>;
 
 void append_text(std::string& to, std::string_view text) {
@@ -41,7 +41,7 @@ void sort_requests(std::vector<request>& requests) {
 }
 
 /// Of the pods that wait, sorted.
-std::vector<request> requests_of(const core& c, group_row group) {
+std::vector<request> requests_of(const session_state& c, group_row group) {
   std::vector<request> found;
   for (const pod_row p : pods_of(c, group)) {
     if (static_cast<pod_status>(c.live.pod_state[p]) == pod_status::pending)
@@ -58,7 +58,7 @@ struct equal_pods {
 };
 
 /// Nothing if they are of several classes.
-std::optional<equal_pods> equal_pods_of(const core& c, group_row group) {
+std::optional<equal_pods> equal_pods_of(const session_state& c, group_row group) {
   equal_pods found;
   const model::group_core& g = c.state().groups[group];
   const auto add = [&](class_row kind, std::size_t count) {
@@ -105,7 +105,7 @@ bool is_easier(const std::vector<request>& mine, const std::vector<request>& fai
 }
 
 /// The same of two groups; lists of equal requests need not be made.
-bool is_easier(const core& c, group_row mine, group_row failed) {
+bool is_easier(const session_state& c, group_row mine, group_row failed) {
   const std::optional<equal_pods> a = equal_pods_of(c, mine);
   const std::optional<equal_pods> b = equal_pods_of(c, failed);
   if (!a || !b) return is_easier(requests_of(c, mine), requests_of(c, failed));
@@ -123,7 +123,7 @@ bool is_not_larger(const std::vector<request>& mine, const std::vector<request>&
 }
 
 /// Topology constraints of a pod set and of the sets above it.
-void append_topologies(const core& c, sub_group_row pod_set, std::string& to) {
+void append_topologies(const session_state& c, sub_group_row pod_set, std::string& to) {
   for (sub_group_row up = pod_set; up != no_row; up = c.state().subs[up].parent) {
     const model::topology_ask* ask = c.state().subs[up].together.get();
     for (const std::string_view part : {ask == nullptr ? std::string_view{} : std::string_view(ask->topology),
@@ -134,7 +134,7 @@ void append_topologies(const core& c, sub_group_row pod_set, std::string& to) {
 }
 
 /// The same; a group that has pods already is like no other, because it stays where these are.
-void append_domains(const core& c, sub_group_row pod_set, std::string& to) {
+void append_domains(const session_state& c, sub_group_row pod_set, std::string& to) {
   if (c.topologies == nullptr) return;
   append_topologies(c, pod_set, to);
   const group_row group = c.state().subs[pod_set].group;
@@ -143,7 +143,7 @@ void append_domains(const core& c, sub_group_row pod_set, std::string& to) {
   for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
     asks = asks || c.state().subs[sub].together != nullptr;
   }
-  if (asks && work::count_pods(c, group, &model::sub_counts::active_allocated) > 0)
+  if (asks && framework::count_pods(c, group, &model::sub_counts::active_allocated) > 0)
     append_text(to, std::to_string(group));
 }
 
@@ -192,13 +192,13 @@ std::uint32_t failed_groups::number_of_topologies(sub_group_row pod_set) {
 }
 
 /// Of each pod set: its topologies, then what its pods ask for with how many ask for it.
-work::signature failed_groups::signature_of(group_row group) {
+framework::signature failed_groups::signature_of(group_row group) {
   const model::cluster_state& s = c_.state();
   const model::group_core& g = s.groups[group];
-  boost::container::small_vector<work::signature, 2> pod_sets;
+  boost::container::small_vector<framework::signature, 2> pod_sets;
   for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
     if (s.subs[sub].is_set) continue;
-    work::signature& made = pod_sets.emplace_back();
+    framework::signature& made = pod_sets.emplace_back();
     const std::uint32_t inactive = c_.counts(sub).total - c_.counts(sub).active_allocated;
     if (inactive == 0) continue;
     made.push_back(number_of_topologies(sub));
@@ -214,8 +214,8 @@ work::signature failed_groups::signature_of(group_row group) {
     for (const auto& [number, count] : waiting) made.insert(made.end(), {number, count});
   }
   std::sort(pod_sets.begin(), pod_sets.end());
-  work::signature all;
-  for (const work::signature& one : pod_sets) {
+  framework::signature all;
+  for (const framework::signature& one : pod_sets) {
     all.push_back(static_cast<std::uint32_t>(one.size()));
     all.insert(all.end(), one.begin(), one.end());
   }
@@ -230,7 +230,7 @@ failed_groups::key failed_groups::key_of(group_row group) {
   if (known.empty()) known.assign(c_.state().group_slots, no_row);
   std::uint32_t& number = known[group];
   if (number == no_row) {
-    std::map<work::signature, std::uint32_t>& all = c_.chunks.signatures.number_of_signature;
+    std::map<framework::signature, std::uint32_t>& all = c_.chunks.signatures.number_of_signature;
     number = all.try_emplace(signature_of(group), static_cast<std::uint32_t>(all.size())).first->second;
   }
   return {per_queue_ ? c_.state().groups[group].queue : no_row, number};
@@ -266,12 +266,12 @@ std::string failed_groups::strict_key_of(group_row group) const {
   return all;
 }
 
-const work::failure_signature& failed_groups::strict_signature_of(group_row group) {
+const framework::failure_signature& failed_groups::strict_signature_of(group_row group) {
   if (c_.chunks.signatures.commits != c_.statement.commits) {
     c_.chunks.signatures.commits = c_.statement.commits;
     c_.chunks.signatures.of_failures = {};
   }
-  work::failure_signature& made = c_.chunks.signatures.of_failures.at(group);
+  framework::failure_signature& made = c_.chunks.signatures.of_failures.at(group);
   if (made.is_known && made.changes == c_.chunks.changes_of(group)) return made;
   made.is_known = true;
   made.kind = number_of(strict_key_of(group));
@@ -283,7 +283,8 @@ const work::failure_signature& failed_groups::strict_signature_of(group_row grou
   return made;
 }
 
-bool failed_groups::is_at_least(const work::failure_signature& larger, const work::failure_signature& smaller) const {
+bool failed_groups::is_at_least(const framework::failure_signature& larger,
+                                const framework::failure_signature& smaller) const {
   // A group that gains more by reclaiming may take more. And what preempts for more leaves less room for victims to
   // return, which E5 counts.
   const bool by_amount = c_.run.action == action_kind::reclaim || c_.run.action == action_kind::preempt;
@@ -305,11 +306,11 @@ bool failed_groups::tell_that_hopeless(group_row group) {
   }
   forget_if_changed();
   if (failed_.empty()) return false;
-  const work::failure_signature& mine = strict_signature_of(group);
+  const framework::failure_signature& mine = strict_signature_of(group);
   const auto known = failed_.find(mine.kind);
   return known != failed_.end() &&
          std::any_of(known->second.begin(), known->second.end(),
-                     [&](const work::failure_signature& theirs) { return is_at_least(mine, theirs); });
+                     [&](const framework::failure_signature& theirs) { return is_at_least(mine, theirs); });
 }
 
 void failed_groups::add(group_row group) {
@@ -321,10 +322,10 @@ void failed_groups::add(group_row group) {
     return;
   }
   forget_if_changed();
-  const work::failure_signature& mine = strict_signature_of(group);
-  std::vector<work::failure_signature>& known = failed_[mine.kind];
+  const framework::failure_signature& mine = strict_signature_of(group);
+  std::vector<framework::failure_signature>& known = failed_[mine.kind];
   // These say less.
-  std::erase_if(known, [&](const work::failure_signature& theirs) { return is_at_least(theirs, mine); });
+  std::erase_if(known, [&](const framework::failure_signature& theirs) { return is_at_least(theirs, mine); });
   known.push_back(mine);
 }
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "session/core.hpp"
+#include "framework/session_state.hpp"
 
 namespace kaisched::actions {
 
@@ -23,7 +23,7 @@ namespace kaisched::actions {
 class failed_groups {
  public:
   /// `per_queue`: what fails in one leaf queue says nothing about another.
-  failed_groups(work::core& c, bool per_queue) : c_(c), per_queue_(per_queue) {}
+  failed_groups(framework::session_state& c, bool per_queue) : c_(c), per_queue_(per_queue) {}
 
   /// A group that is in nothing easier than one that failed.
   [[nodiscard]] bool tell_that_hopeless(group_row group);
@@ -35,22 +35,23 @@ class failed_groups {
   using key = std::pair<queue_row, std::uint32_t>;  ///< with the number of a signature
   [[nodiscard]] key key_of(group_row group);
   [[nodiscard]] std::string strict_key_of(group_row group) const;
-  [[nodiscard]] const work::failure_signature& strict_signature_of(group_row group);
+  [[nodiscard]] const framework::failure_signature& strict_signature_of(group_row group);
   /// If the smaller chunk has failed, the larger one cannot succeed.
-  [[nodiscard]] bool is_at_least(const work::failure_signature& larger, const work::failure_signature& smaller) const;
+  [[nodiscard]] bool is_at_least(const framework::failure_signature& larger,
+                                 const framework::failure_signature& smaller) const;
   void forget_if_changed();
-  [[nodiscard]] work::signature signature_of(group_row group);
+  [[nodiscard]] framework::signature signature_of(group_row group);
   [[nodiscard]] std::uint32_t number_of_class(class_row kind);
   [[nodiscard]] std::uint32_t number_of_topologies(sub_group_row pod_set);
   [[nodiscard]] std::uint32_t number_of(const std::string& text);
   [[nodiscard]] static std::string constraints_of(const model::pod_class& of);
 
-  work::core& c_;
+  framework::session_state& c_;
   bool per_queue_;
   std::uint64_t added_ = 0;
-  std::map<key, group_row> smallest_;                                     ///< compat
-  std::map<std::uint32_t, std::vector<work::failure_signature>> failed_;  ///< strict, by kind
-  std::uint32_t commits_ = 0;                                             ///< when those were noted
+  std::map<key, group_row> smallest_;                                          ///< compat
+  std::map<std::uint32_t, std::vector<framework::failure_signature>> failed_;  ///< strict, by kind
+  std::uint32_t commits_ = 0;                                                  ///< when those were noted
 };
 
 }  // namespace kaisched::actions

@@ -5,7 +5,7 @@
 
 namespace kaisched::actions {
 
-using work::core;
+using framework::session_state;
 
 namespace {
 
@@ -15,12 +15,12 @@ constexpr std::size_t moved_part = 8;
 
 }  // namespace
 
-bool has_shared_order(const core& c) {
+bool has_shared_order(const session_state& c) {
   return std::any_of(c.parts.begin(), c.parts.end(),
                      [](const auto& part) { return (part->capabilities() & part_order_is_shared) != 0; });
 }
 
-result<std::size_t> keys_of_group(const core& c, group_row group, std::vector<order_key>& to) {
+result<std::size_t> keys_of_group(const session_state& c, group_row group, std::vector<order_key>& to) {
   std::size_t count = 0;
   for (const auto& part : c.parts) {
     if ((part->capabilities() & part_orders_groups) == 0) continue;

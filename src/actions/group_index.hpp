@@ -9,7 +9,7 @@
 
 #include <kaisched/result.hpp>
 
-#include "session/core.hpp"
+#include "framework/session_state.hpp"
 
 namespace kaisched::actions {
 
@@ -20,10 +20,11 @@ enum class serving : std::uint8_t {
 };
 
 /// The key of a group can depend on what others hold: then all are ordered anew after every change.
-[[nodiscard]] bool has_shared_order(const work::core& c);
+[[nodiscard]] bool has_shared_order(const framework::session_state& c);
 
 /// Keys of one group, from the parts that order groups. Returns the number of keys.
-[[nodiscard]] result<std::size_t> keys_of_group(const work::core& c, group_row group, std::vector<order_key>& to);
+[[nodiscard]] result<std::size_t> keys_of_group(const framework::session_state& c, group_row group,
+                                                std::vector<order_key>& to);
 
 /// Order of two groups by their keys, then age, then name.
 [[nodiscard]] bool group_is_before(const model::cluster_state& s, group_row a, std::span<const order_key> keys_of_a,
@@ -33,10 +34,10 @@ enum class serving : std::uint8_t {
 /// so that a search costs what it takes from the index and not what is in it. Copies share what was filled in.
 class group_index {
  public:
-  group_index(work::core& c, serving what) : c_(&c), what_(what) {}
+  group_index(framework::session_state& c, serving what) : c_(&c), what_(what) {}
 
   /// From now on the members are groups of this copy of the session, which is as the other one was.
-  void move_to(work::core& c) {
+  void move_to(framework::session_state& c) {
     c_ = &c;
     order_ = &c.groups.order();
   }
@@ -104,8 +105,8 @@ class group_index {
   void merge(leaf_list& list);
   void set_later_keys(group_row g, std::span<const order_key> keys);
 
-  work::core* c_;
-  const work::group_order* order_ = nullptr;  ///< known once members are filled in
+  framework::session_state* c_;
+  const framework::group_order* order_ = nullptr;  ///< known once members are filled in
   serving what_;
   std::size_t orders_ = 0;
   std::shared_ptr<const std::vector<order_key>> keys_;  ///< by group, `orders_` each, as they were filled in

@@ -5,19 +5,19 @@
 #include <utility>
 
 #include "actions/victim_units.hpp"
-#include "session/members.hpp"
+#include "framework/members.hpp"
 
 namespace kaisched::actions {
 
-using work::core;
-using work::in_native;
+using framework::in_native;
+using framework::session_state;
 
 namespace {
 
 constexpr std::size_t most_standings = 16;  ///< more take longer to look through than to make
 
 /// What pods hold for their queue. KAI looks at what they have asked for, where GPU memory is no GPU.
-model::quota_vector held_by(const core& c, std::span<const pod_row> pods) {
+model::quota_vector held_by(const session_state& c, std::span<const pod_row> pods) {
   model::quota_vector sum{};
   for (const pod_row p : pods) {
     if (!model::is_in(static_cast<pod_status>(c.live.pod_state[p]), model::holding)) continue;
@@ -29,7 +29,7 @@ model::quota_vector held_by(const core& c, std::span<const pod_row> pods) {
 }
 
 /// Part "elastic" for some pods of a group.
-order_key fullness_of(const core& c, group_row group, std::span<const pod_row> pods) {
+order_key fullness_of(const session_state& c, group_row group, std::span<const pod_row> pods) {
   const model::group_core& g = c.state().groups[group];
   std::vector<std::int64_t> active(g.sub_count, 0);
   for (const pod_row p : pods) {

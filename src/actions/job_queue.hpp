@@ -14,7 +14,7 @@
 
 #include "actions/group_index.hpp"
 #include "base/heap.hpp"
-#include "session/core.hpp"
+#include "framework/session_state.hpp"
 
 namespace kaisched::actions {
 
@@ -25,7 +25,8 @@ namespace kaisched::actions {
 /// leaves up, so that the order of arrival does not matter and a queue always stands with its best group.
 class job_queue {
  public:
-  job_queue(work::core& c, std::size_t depth, serving what = serving::groups) : c_(c), depth_(depth), what_(what) {}
+  job_queue(framework::session_state& c, std::size_t depth, serving what = serving::groups)
+      : c_(c), depth_(depth), what_(what) {}
 
   /// Fills the empty queue.
   result<void> fill(std::span<const group_row> groups);
@@ -60,8 +61,9 @@ class job_queue {
     model::quota_vector amount{};       ///< of the next chunk; of victims: what they hold
     policy::kai_amounts native{};       ///< the same in `compat`
     std::vector<pod_row> pods;          ///< empty: all of the group
-    std::uint64_t compared_at = 0;      ///< `core::chunk_changes` when it was last looked whether the group has changed
-    std::uint32_t position = 0;         ///< in the order of adding, where queues are filled from an index
+    std::uint64_t compared_at =
+        0;  ///< `session_state::chunk_changes` when it was last looked whether the group has changed
+    std::uint32_t position = 0;  ///< in the order of adding, where queues are filled from an index
   };
   struct node {
     /// As new, but for what its lists have allocated.
@@ -125,7 +127,7 @@ class job_queue {
   [[nodiscard]] const policy::kai_standing& standing_of(std::uint32_t n) const;
   [[nodiscard]] bool groups_in_order(const entry& x, const entry& y) const;
 
-  work::core& c_;
+  framework::session_state& c_;
   std::size_t depth_;
   serving what_;
   mutable std::size_t orders_ = 0;  ///< parts that order groups

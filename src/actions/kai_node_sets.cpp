@@ -5,13 +5,13 @@
 #include <iterator>
 #include <utility>
 
-#include "session/members.hpp"
+#include "framework/members.hpp"
 
 namespace kaisched::actions {
 
 namespace {
 
-using work::core;
+using framework::session_state;
 namespace topology = policy::topology;
 
 std::uint32_t level_of(const topology::domain_tree& tree, const std::string& label) {
@@ -33,8 +33,8 @@ topology::pods_ask kai_node_sets::asks_of(std::span<const pod_row> pods) const {
     last = row;
     const model::pod_class& ask = c_.state().class_of(p);
     topology::pod_ask one{topology::amounts(dims, 0), 0};
-    for (dimension d = 0; d < dims; ++d) one.request[d] = work::to_native(d, ask.requests(d));
-    one.gpus = work::to_native(dim_gpu, ask.whole_devices * whole_device + ask.shared_devices * ask.device_share);
+    for (dimension d = 0; d < dims; ++d) one.request[d] = framework::to_native(d, ask.requests(d));
+    one.gpus = framework::to_native(dim_gpu, ask.whole_devices * whole_device + ask.shared_devices * ask.device_share);
     asks.push_back(std::move(one));
   }
   return {asks, dims};
@@ -50,7 +50,7 @@ std::vector<node_row> kai_node_sets::nodes_in_use(std::span<const pod_row> pods)
   std::vector<node_row> rows;
   for (const sub_group_row sub : sets) {
     for (pod_row p = s.subs[sub].first_pod; p != no_row; p = s.pods[p].next) {
-      if (work::is_active(c_, p) && c_.live.pod_node[p] != no_row) {
+      if (framework::is_active(c_, p) && c_.live.pod_node[p] != no_row) {
         rows.push_back((*s.node_row_of_slot)[c_.live.pod_node[p]]);
       }
     }
@@ -59,8 +59,8 @@ std::vector<node_row> kai_node_sets::nodes_in_use(std::span<const pod_row> pods)
 }
 
 kai_node_sets::domain_sets kai_node_sets::sets_of(sub_group_row member, const model::topology_ask& ask,
-                                                  std::span<const pod_row> pods, const work::node_set* offered,
-                                                  work::failure& why) {
+                                                  std::span<const pod_row> pods, const framework::node_set* offered,
+                                                  framework::failure& why) {
   const auto at = std::find_if(c_.topologies->begin(), c_.topologies->end(),
                                [&](const topology::domain_tree& tree) { return tree.name == ask.topology; });
   if (at == c_.topologies->end()) return {};

@@ -6,16 +6,16 @@
 #include <span>
 #include <vector>
 
+#include "framework/session_state.hpp"
 #include "model/state.hpp"
 #include "policy/topology/kai_domains.hpp"
-#include "session/core.hpp"
 
 namespace kaisched::actions {
 
 /// For one walk over the tree of a group.
 class kai_node_sets {
  public:
-  explicit kai_node_sets(work::core& c) : c_(c) {}
+  explicit kai_node_sets(framework::session_state& c) : c_(c) {}
 
   /// Domains of a topology, to be tried one after the other.
   struct domain_sets {
@@ -24,7 +24,7 @@ class kai_node_sets {
   };
   /// None: `why` tells what domains have. `offered`: null is all nodes.
   [[nodiscard]] domain_sets sets_of(sub_group_row member, const model::topology_ask& ask, std::span<const pod_row> pods,
-                                    const work::node_set* offered, work::failure& why);
+                                    const framework::node_set* offered, framework::failure& why);
   /// Those of a pod set or of the nearest set above it that has some; null: none.
   [[nodiscard]] const policy::topology::preferred_domains* preferred_of(sub_group_row pod_set) const;
 
@@ -32,7 +32,7 @@ class kai_node_sets {
   [[nodiscard]] policy::topology::pods_ask asks_of(std::span<const pod_row> pods) const;
   [[nodiscard]] std::vector<node_row> nodes_in_use(std::span<const pod_row> pods) const;
 
-  work::core& c_;
+  framework::session_state& c_;
   std::map<sub_group_row, policy::topology::preferred_domains> preferred_;
 };
 

@@ -8,23 +8,23 @@
 #include "actions/placement.hpp"
 #include "actions/victim_trial.hpp"
 #include "actions/victim_units.hpp"
-#include "session/members.hpp"
+#include "framework/members.hpp"
 
 namespace kaisched::actions {
 
 namespace {
 
-using work::core;
-using work::node_set;
+using framework::node_set;
+using framework::session_state;
 
 struct migration {
   pod_row pod = no_row;
-  work::place to;
+  framework::place to;
 };
 
 class mover {
  public:
-  mover(core& c, group_row group, std::span<const group_row> groups)
+  mover(session_state& c, group_row group, std::span<const group_row> groups)
       : c_(c), group_(group), here_(c.state().node_count(), 0) {
     std::copy_if(groups.begin(), groups.end(), std::back_inserter(groups_),
                  [&](group_row g) { return g != group && !c.groups.evicted_enough(g); });
@@ -38,7 +38,7 @@ class mover {
     c_.statement.rollback(start);
     if (!found || !*found) return found;
     for (const migration& one : chosen_) apply(one);
-    work::failure why;
+    framework::failure why;
     result<bool> placed = place_group(c_, group_, {true, nullptr, nullptr}, why);
     if (!placed || !*placed) c_.statement.rollback(start);
     return placed;
@@ -76,7 +76,7 @@ class mover {
   result<bool> find() {
     for (const pod_row pod : c_.chunks.chunk_of(group_, true)) {
       if (static_cast<pod_status>(c_.live.pod_state[pod]) != pod_status::pending) return false;  // a chunk of long ago
-      result<work::place> at = c_.choice.best(c_, pod, true);
+      result<framework::place> at = c_.choice.best(c_, pod, true);
       if (at && at->row == no_row) {
         result<bool> made = make_room(pod);
         if (!made || !*made) return made;
@@ -126,7 +126,7 @@ class mover {
     result<bool> enough = takes(pod, row);
     while (enough && !*enough && !left.empty()) {
       const pod_row next = take_next(left, gpus_wanted(c_, pod) - free_gpus(c_, row));
-      result<work::place> to = migrate(next, row);
+      result<framework::place> to = migrate(next, row);
       if (!to) return to.failure();
       if (to->row == no_row) continue;
       made.push_back({next, *to});
@@ -162,16 +162,16 @@ class mover {
   }
 
   /// Nowhere if the budget is used up or no other node is free now; then nothing has changed.
-  result<work::place> migrate(pod_row pod, node_row from) {
-    if (budget_of(c_.state().pods[pod].group) <= 0 || c_.statement.is_leaving(pod)) return work::place{};
-    if (c_.access.budgets->refuses(pod)) return work::place{};
+  result<framework::place> migrate(pod_row pod, node_row from) {
+    if (budget_of(c_.state().pods[pod].group) <= 0 || c_.statement.is_leaving(pod)) return framework::place{};
+    if (c_.access.budgets->refuses(pod)) return framework::place{};
     const std::uint32_t start = c_.statement.depth();
     c_.statement.evict(pod);
     node_set elsewhere = domain_around(pod, from);
     elsewhere[from] = 0;
-    result<work::place> to = c_.choice.best(c_, pod, false, {&elsewhere, nullptr});
+    result<framework::place> to = c_.choice.best(c_, pod, false, {&elsewhere, nullptr});
     c_.statement.rollback(start);
-    if (!to || to->row == no_row || to->must_wait) return to ? work::place{} : to;
+    if (!to || to->row == no_row || to->must_wait) return to ? framework::place{} : to;
     apply({pod, *to});
     return to;
   }
@@ -203,13 +203,13 @@ class mover {
 
   result<bool> takes(pod_row pod, node_row row) {
     here_[row] = 1;
-    const result<work::place> at = c_.choice.best(c_, pod, true, {&here_, nullptr});
+    const result<framework::place> at = c_.choice.best(c_, pod, true, {&here_, nullptr});
     here_[row] = 0;
     if (!at) return at.failure();
     return at->row != no_row;
   }
 
-  core& c_;
+  session_state& c_;
   group_row group_;
   std::vector<group_row> groups_;              ///< whose pods may migrate
   std::vector<std::vector<pod_row>> pods_on_;  ///< of these, by node
@@ -219,7 +219,7 @@ class mover {
 
 }  // namespace
 
-result<bool> make_room_by_migration(core& c, group_row group, std::span<const group_row> groups) {
+result<bool> make_room_by_migration(session_state& c, group_row group, std::span<const group_row> groups) {
   return mover(c, group, groups).run();
 }
 

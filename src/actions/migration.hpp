@@ -7,17 +7,18 @@
 
 #include <kaisched/result.hpp>
 
-#include "session/core.hpp"
+#include "framework/session_state.hpp"
 
 namespace kaisched::actions {
 
 /// Consolidation migrates pods of the group, instead of taking it for a victim.
-[[nodiscard]] inline bool migrates(const work::core& c, group_row group) {
+[[nodiscard]] inline bool migrates(const framework::session_state& c, group_row group) {
   return c.state().group_extras[group].disruption_budget != unset;
 }
 
 /// Migrates as few pods of these groups as it finds necessary so that the group gets its chunk. True: the statement
 /// holds the migrations and the claims of the group. False: it is as before.
-[[nodiscard]] result<bool> make_room_by_migration(work::core& c, group_row group, std::span<const group_row> groups);
+[[nodiscard]] result<bool> make_room_by_migration(framework::session_state& c, group_row group,
+                                                  std::span<const group_row> groups);
 
 }  // namespace kaisched::actions

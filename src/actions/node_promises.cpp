@@ -8,14 +8,14 @@
 
 #include "actions/placement.hpp"
 #include "actions/runtime.hpp"
-#include "session/members.hpp"
+#include "framework/members.hpp"
 
 namespace kaisched::actions {
 
 namespace {
 
-using work::core;
-using work::node_set;
+using framework::node_set;
+using framework::session_state;
 
 constexpr std::int64_t for_ever = std::numeric_limits<std::int64_t>::max();
 
@@ -32,7 +32,7 @@ void intersect(node_set& nodes, const node_set& with) {
 
 /// Calls with each pod of the group that is on a node or has a claim on one.
 template <class Call>
-void for_each_placed(const core& c, group_row group, Call&& call) {
+void for_each_placed(const session_state& c, group_row group, Call&& call) {
   const model::group_core& g = c.state().groups[group];
   for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
     for (pod_row p = c.state().subs[sub].first_pod; p != no_row; p = c.state().pods[p].next) {
@@ -41,7 +41,7 @@ void for_each_placed(const core& c, group_row group, Call&& call) {
   }
 }
 
-bool holds_any(const core& c, group_row group, const node_set& nodes) {
+bool holds_any(const session_state& c, group_row group, const node_set& nodes) {
   bool found = false;
   for_each_placed(c, group, [&](pod_row p) {
     const node_row row = c.view().node_of(p);
@@ -54,7 +54,8 @@ bool holds_any(const core& c, group_row group, const node_set& nodes) {
 class device_bound {
  public:
   /// @param free by node
-  device_bound(const core& c, const node_set& among, std::vector<std::int64_t> free) : c_(c), left_(std::move(free)) {
+  device_bound(const session_state& c, const node_set& among, std::vector<std::int64_t> free)
+      : c_(c), left_(std::move(free)) {
     for (node_row row = 0; row < among.size(); ++row) {
       if (among[row] == 0) left_[row] = outside;
       most_ += std::max<std::int64_t>(0, left_[row]);
@@ -73,7 +74,7 @@ class device_bound {
  private:
   static constexpr std::int64_t outside = std::numeric_limits<std::int64_t>::min() / 2;  ///< never counts
 
-  const core& c_;
+  const session_state& c_;
   std::vector<std::int64_t> left_;  ///< by node; negative where one holds more than it has, as after a loss
   std::int64_t most_ = 0;
 };
@@ -108,7 +109,7 @@ class end_steps {
 
 }  // namespace
 
-node_promises::node_promises(core& c, std::size_t most) : c_(c), most_(most) {
+node_promises::node_promises(session_state& c, std::size_t most) : c_(c), most_(most) {
   slots_.push_back({rounded(c.now), for_ever, node_set(c.state().node_count(), 1)});
 }
 
@@ -171,7 +172,7 @@ void node_promises::look_at_holders() {
   for (node_row row = 0; row < s.node_count(); ++row)
     free_devices_[row] = (*s.capacity)[std::size_t{row} * s.dims() + dim_gpu] / whole_device;
   for (const group_row g : c_.groups.in_order()) {
-    if (work::count_pods(c_, g, &model::sub_counts::active_allocated) == 0) continue;
+    if (framework::count_pods(c_, g, &model::sub_counts::active_allocated) == 0) continue;
     for_each_placed(c_, g, [&](pod_row p) {
       const node_row row = c_.view().node_of(p);
       if (row != no_row) free_devices_[row] -= s.class_of(p).whole_devices;
@@ -197,7 +198,7 @@ result<std::optional<node_promises::place_found>> node_promises::first_place(gro
   end_steps steps(ends, c_.options.backfill_end_window);
   std::int64_t wanted = 0;  // not counted where pods share the devices of a claim
   for (const pod_row p :
-       c_.constraints.has(policy::trait_pays_gpus) ? work::pod_list() : c_.chunks.chunk_of(group, false))
+       c_.constraints.has(policy::trait_pays_gpus) ? framework::pod_list() : c_.chunks.chunk_of(group, false))
     wanted += c_.state().class_of(p).whole_devices;
   device_bound free(c_, among, free_devices_);
   placing how;
@@ -207,7 +208,7 @@ result<std::optional<node_promises::place_found>> node_promises::first_place(gro
   for (;;) {
     if (free.most() >= wanted) {
       const std::uint32_t before = c_.statement.depth();
-      work::failure why;
+      framework::failure why;
       c_.constraints.look_at(group, std::max(when, start));
       result<bool> placed = place_group(c_, group, how, why);
       c_.constraints.look_at_now();

@@ -11,7 +11,7 @@
 #include <kaisched/ids.hpp>
 #include <kaisched/result.hpp>
 
-#include "session/core.hpp"
+#include "framework/session_state.hpp"
 
 namespace kaisched::actions {
 
@@ -27,11 +27,11 @@ struct group_end {
 class node_promises {
  public:
   /// @param most promises; 0: all
-  node_promises(work::core& c, std::size_t most);
+  node_promises(framework::session_state& c, std::size_t most);
 
   /// Nodes that a group may use which would start now; none where all are open. The group must have left before a
   /// promise begins: one that ends at that very moment is in its way.
-  [[nodiscard]] std::optional<work::node_set> open_to(group_row group) const;
+  [[nodiscard]] std::optional<framework::node_set> open_to(group_row group) const;
   /// The first group whose nodes are promised while this one would run, if it starts now; `no_row` if there is none.
   [[nodiscard]] group_row in_the_way_of(group_row group) const;
   /// Promises nodes to a group that does not start now: the earliest that it can have, as far as is known when those
@@ -42,7 +42,7 @@ class node_promises {
   struct slot {
     std::int64_t begin;
     std::int64_t end;
-    work::node_set open;
+    framework::node_set open;
   };
   struct promise {
     group_row group;
@@ -52,21 +52,21 @@ class node_promises {
   /// When and where a group has a place.
   struct place_found {
     std::int64_t when;
-    work::node_set nodes;
+    framework::node_set nodes;
   };
 
   [[nodiscard]] std::int64_t end_of(group_row group, std::int64_t start) const;
   [[nodiscard]] std::int64_t rounded(std::int64_t time) const;
-  [[nodiscard]] work::node_set open_between(std::int64_t begin, std::int64_t end) const;
+  [[nodiscard]] framework::node_set open_between(std::int64_t begin, std::int64_t end) const;
   [[nodiscard]] std::int64_t next_change(std::int64_t after, std::int64_t end) const;
-  [[nodiscard]] result<std::optional<place_found>> first_place(group_row group, const work::node_set& among,
+  [[nodiscard]] result<std::optional<place_found>> first_place(group_row group, const framework::node_set& among,
                                                                std::int64_t start);
-  [[nodiscard]] bool overlaps(const work::node_set& nodes, std::int64_t begin, std::int64_t end) const;
+  [[nodiscard]] bool overlaps(const framework::node_set& nodes, std::int64_t begin, std::int64_t end) const;
   void split(std::int64_t time);
   void look_at_holders();
-  [[nodiscard]] std::vector<group_end> ends_on(const work::node_set& nodes, group_row but) const;
+  [[nodiscard]] std::vector<group_end> ends_on(const framework::node_set& nodes, group_row but) const;
 
-  work::core& c_;
+  framework::session_state& c_;
   std::size_t most_;
   std::vector<slot> slots_;  ///< in order, without gaps, from now on for ever
   std::vector<promise> made_;

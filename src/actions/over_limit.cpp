@@ -10,11 +10,11 @@ namespace kaisched::actions {
 
 namespace {
 
+using framework::session_state;
 using model::quota_vector;
-using work::core;
 
 /// What a queue holds beyond its limit, by dimension.
-quota_vector excess_of(const core& c, queue_row q) {
+quota_vector excess_of(const session_state& c, queue_row q) {
   const quota_vector& limit = (*c.state().queues)[q].limit;
   const quota_vector& held = (*c.live.queue_allocated)[q];
   quota_vector over{};
@@ -30,7 +30,7 @@ bool is_over(const quota_vector& over) {
 
 class limit_keeper {
  public:
-  explicit limit_keeper(core& c) : c_(c), chains_(c) {
+  explicit limit_keeper(session_state& c) : c_(c), chains_(c) {
     for (const group_row g : c.groups.in_order()) {
       if (c.queues.is_schedulable_queue(c.state().groups[g].queue) && has_pods_to_lose(c, g)) last_first_.push_back(g);
     }
@@ -111,13 +111,13 @@ class limit_keeper {
     }
   }
 
-  core& c_;
+  session_state& c_;
   victim_chains chains_;
   std::vector<group_row> last_first_;
 };
 
 /// Queues above others last: what leaves for those below has left them as well.
-std::vector<queue_row> from_the_leaves(const core& c) {
+std::vector<queue_row> from_the_leaves(const session_state& c) {
   const auto& queues = *c.state().queues;
   std::vector<std::pair<std::size_t, queue_row>> by_depth;
   for (queue_row q = 0; q < queues.size(); ++q) {
@@ -137,7 +137,7 @@ std::vector<queue_row> from_the_leaves(const core& c) {
 
 }  // namespace
 
-result<void> keep_limits(core& c) {
+result<void> keep_limits(session_state& c) {
   std::vector<queue_row> over;
   for (const queue_row q : from_the_leaves(c)) {
     if (is_over(excess_of(c, q))) over.push_back(q);

@@ -42,7 +42,7 @@ std::vector<std::uint32_t> union_of(const std::vector<std::uint32_t>& a, const s
 
 }  // namespace
 
-piece_sets::piece_sets(const work::core& c, std::span<const members_alike> members,
+piece_sets::piece_sets(const framework::session_state& c, std::span<const members_alike> members,
                        const std::vector<std::int64_t>& more, const victims_of& victims)
     : c_(c), more_(more) {
   // Who can choose among few pieces chooses first.

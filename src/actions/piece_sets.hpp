@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "session/core.hpp"
+#include "framework/session_state.hpp"
 
 namespace kaisched::actions {
 
@@ -54,8 +54,8 @@ class piece_sets {
 
   /// `more`: what nodes have beside what is free, once all victims have left; [nodes x dimensions].
   /// `members` have to outlive it.
-  piece_sets(const work::core& c, std::span<const members_alike> members, const std::vector<std::int64_t>& more,
-             const victims_of& victims);
+  piece_sets(const framework::session_state& c, std::span<const members_alike> members,
+             const std::vector<std::int64_t>& more, const victims_of& victims);
 
   /// At most `most` different ones; at most so many choices of a piece are looked at, beside one look at each piece.
   /// Sets that share units between pieces are known to be small only once they are made: what is found is in order, and
@@ -95,7 +95,7 @@ class piece_sets {
   }
   [[nodiscard]] bool is_later(std::uint32_t a, std::uint32_t b) const;
 
-  const work::core& c_;
+  const framework::session_state& c_;
   const std::vector<std::int64_t>& more_;
   std::vector<kind_of_member> kinds_;
   std::vector<std::uint32_t> members_;               ///< kind, by member; equal ones follow each other

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <iterator>
 
-#include "session/members.hpp"
+#include "framework/members.hpp"
 
 namespace kaisched::actions {
 
-result<bool> pod_placer::place(std::span<const pod_row> pods, bool is_part, const work::node_scope& scope) {
+result<bool> pod_placer::place(std::span<const pod_row> pods, bool is_part, const framework::node_scope& scope) {
   c_.choice.start_scope();
   for (const pod_row pod : pods) {
     if (auto on = c_.run.go_on(); !on) return on.failure();
@@ -25,7 +25,7 @@ bool pod_placer::is_on(pod_row pod, std::uint32_t node) const {
 }
 
 /// To where it is leaving, and to the devices that it shared there.
-bool pod_placer::comes_back(pod_row pod, const work::place& found) const {
+bool pod_placer::comes_back(pod_row pod, const framework::place& found) const {
   if (!found.groups.empty()) {
     const policy::group_ids* mine = c_.access.groups->groups_of(pod, found.row);
     return mine != nullptr && *mine == found.groups;
@@ -38,7 +38,7 @@ bool pod_placer::comes_back(pod_row pod, const work::place& found) const {
          (c_.compat() || model::leaves_claims(c_.state(), c_.live, found.row, mine.mask));
 }
 
-result<bool> pod_placer::place_one(pod_row pod, const work::node_scope& scope, bool is_one_of_several) {
+result<bool> pod_placer::place_one(pod_row pod, const framework::node_scope& scope, bool is_one_of_several) {
   // Queues have been asked about all of them. They are asked again per pod, because those placed before are charged.
   const model::pod_class& ask = c_.state().class_of(pod);
   if (is_one_of_several && c_.has_proportion && c_.has_predicates && !c_.queues.depend_on_node(ask) &&
@@ -46,7 +46,7 @@ result<bool> pod_placer::place_one(pod_row pod, const work::node_scope& scope, b
     why_.pod = pod;
     return false;
   }
-  result<work::place> found = c_.choice.best(c_, pod, how_.only_claims, scope);
+  result<framework::place> found = c_.choice.best(c_, pod, how_.only_claims, scope);
   if (!found) return found.failure();
   if (found->row == no_row) {
     why_ = c_.refusal;

@@ -8,28 +8,28 @@
 #include <kaisched/result.hpp>
 
 #include "actions/placement.hpp"
-#include "session/core.hpp"
+#include "framework/session_state.hpp"
 
 namespace kaisched::actions {
 
 class pod_placer {
  public:
-  pod_placer(work::core& c, group_row group, const placing& how, work::failure& why)
+  pod_placer(framework::session_state& c, group_row group, const placing& how, framework::failure& why)
       : c_(c), group_(group), how_(how), why_(why) {}
 
   /// Places pods of one pod set. False: one of them has no place, `why` tells which.
   /// @param is_part the chunk has more pods, of other sets
-  result<bool> place(std::span<const pod_row> pods, bool is_part, const work::node_scope& scope);
+  result<bool> place(std::span<const pod_row> pods, bool is_part, const framework::node_scope& scope);
 
  private:
   [[nodiscard]] bool is_on(pod_row pod, std::uint32_t node) const;
-  [[nodiscard]] bool comes_back(pod_row pod, const work::place& found) const;
-  result<bool> place_one(pod_row pod, const work::node_scope& scope, bool is_one_of_several);
+  [[nodiscard]] bool comes_back(pod_row pod, const framework::place& found) const;
+  result<bool> place_one(pod_row pod, const framework::node_scope& scope, bool is_one_of_several);
 
-  work::core& c_;
+  framework::session_state& c_;
   group_row group_;
   const placing& how_;
-  work::failure& why_;
+  framework::failure& why_;
 };
 
 }  // namespace kaisched::actions

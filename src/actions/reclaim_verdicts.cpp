@@ -9,17 +9,17 @@
 #include <utility>
 
 #include "actions/victim_cost.hpp"
+#include "framework/members.hpp"
 #include "policy/reclaim/reclaim_rules.hpp"
-#include "session/members.hpp"
 
 namespace kaisched::actions {
 
 namespace {
 
+using framework::in_native;
+using framework::is_active;
+using framework::session_state;
 using model::quota_vector;
-using work::core;
-using work::in_native;
-using work::is_active;
 
 /// Amounts that are judged one after the other.
 using loss_list = boost::container::small_vector<quota_vector, 4>;
@@ -33,7 +33,7 @@ using losses = boost::container::small_vector<leaf_losses, 4>;
 
 /// What is judged at once: each surplus pod alone, then the core of the gang together. Victims that were placed again
 /// lost nothing, unless victims may not be moved.
-loss_list units_of(const core& c, const victim_unit& of) {
+loss_list units_of(const session_state& c, const victim_unit& of) {
   if (of.pods.size() == 1) {  // of the gang or beyond it: the same
     const pod_row only = of.pods.front();
     if (c.options.reclaim_moves && is_active(c, only)) return {};
@@ -90,7 +90,7 @@ std::vector<std::span<const pod_row>> judged_at_once(const victim_unit& unit, bo
 }
 
 /// Of pods that are offered at once.
-quota_vector amount_lost(const core& c, std::span<const pod_row> pods) {
+quota_vector amount_lost(const session_state& c, std::span<const pod_row> pods) {
   quota_vector sum{};
   for (const pod_row p : pods) {
     if (c.options.reclaim_moves && is_active(c, p)) continue;
@@ -102,7 +102,7 @@ quota_vector amount_lost(const core& c, std::span<const pod_row> pods) {
 
 /// Victims of a scenario, each with its leaf queue: first what leaf queues have got in this session, which goes
 /// together.
-losses losses_in_order(const core& c, const scenario& what) {
+losses losses_in_order(const session_state& c, const scenario& what) {
   losses given;
   losses found;
   for (const victim_unit& one : what.potential) {
@@ -127,7 +127,7 @@ losses losses_in_order(const core& c, const scenario& what) {
 }
 
 /// Victims of a scenario by leaf queue. `strict` keeps units and their order, the reference joins those of a leaf.
-losses losses_of(const core& c, const scenario& what) {
+losses losses_of(const session_state& c, const scenario& what) {
   if (!c.compat()) return losses_in_order(c, what);
   losses found;
   for (const victim_unit& one : victims_by_group(what)) {
@@ -153,7 +153,7 @@ Amounts converted(const quota_vector& amount) {
 
 /// `growth`: of a semi-preemptible group, by so much its core would grow.
 template <class Amounts>
-policy::reclaimer<Amounts> claim_of(const core& c, group_row group, const Amounts& required,
+policy::reclaimer<Amounts> claim_of(const session_state& c, group_row group, const Amounts& required,
                                     const std::optional<quota_vector>& growth) {
   const model::group_core& g = c.state().groups[group];
   if (!growth) return {g.queue, required, required, g.preemptible};
@@ -165,7 +165,7 @@ template <class Queue, class Amounts>
 class reclaim_judge : public reclaim_verdicts {
  public:
   using queue_list = std::shared_ptr<const std::vector<Queue>>;
-  reclaim_judge(core& c, group_row group, queue_list queues, const policy::reclaimer<Amounts>& claim)
+  reclaim_judge(session_state& c, group_row group, queue_list queues, const policy::reclaimer<Amounts>& claim)
       : c_(c), group_(group), queues_(std::move(queues)), claim_(claim) {}
   [[nodiscard]] bool may_give(queue_row leaf) const override {
     return policy::reclaim::may_give(queues(), claim_, leaf, !c_.compat());
@@ -205,7 +205,7 @@ class reclaim_judge : public reclaim_verdicts {
     }
   }
 
-  core& c_;
+  session_state& c_;
   group_row group_;
   queue_list queues_;
   policy::reclaimer<Amounts> claim_;
@@ -216,14 +216,14 @@ class reclaim_judge : public reclaim_verdicts {
 namespace {
 
 /// Of a semi-preemptible group, by how much its core would grow.
-std::optional<quota_vector> growth_of(core& c, group_row group) {
+std::optional<quota_vector> growth_of(session_state& c, group_row group) {
   if (!c.state().groups[group].semi_preemptible) return std::nullopt;
   return c.queues.core_growth(group, c.chunks.chunk_of(group, true));
 }
 
 }  // namespace
 
-bool may_reclaim(core& c, group_row group) {
+bool may_reclaim(session_state& c, group_row group) {
   const std::optional<quota_vector> growth = growth_of(c, group);
   if (c.compat())
     return policy::reclaim::may_reclaim(std::span<const policy::kai_queue>(c.queues.kai_queues),
@@ -232,7 +232,7 @@ bool may_reclaim(core& c, group_row group) {
                                       claim_of(c, group, c.chunks.chunk_request(group), growth), true);
 }
 
-std::shared_ptr<const reclaim_verdicts> verdicts_for(core& c, group_row group, reclaim_memory& memory) {
+std::shared_ptr<const reclaim_verdicts> verdicts_for(session_state& c, group_row group, reclaim_memory& memory) {
   const std::optional<quota_vector> growth = growth_of(c, group);
   const std::pmr::polymorphic_allocator<> from(&memory.verdicts);
   if (c.compat()) {

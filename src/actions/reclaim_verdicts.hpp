@@ -9,7 +9,7 @@
 
 #include "actions/victim_units.hpp"
 #include "base/block_pool.hpp"
-#include "session/core.hpp"
+#include "framework/session_state.hpp"
 
 namespace kaisched::actions {
 
@@ -31,7 +31,8 @@ class reclaim_verdicts {
 template <class Queue>
 class queues_before {
  public:
-  [[nodiscard]] std::shared_ptr<const std::vector<Queue>> of(const work::core& c, const std::vector<Queue>& now) {
+  [[nodiscard]] std::shared_ptr<const std::vector<Queue>> of(const framework::session_state& c,
+                                                             const std::vector<Queue>& now) {
     if (kept_ == nullptr || (changes_ != c.changes() && kept_.use_count() > 1))
       kept_ = std::make_shared<std::vector<Queue>>(now);
     else if (changes_ != c.changes())
@@ -53,10 +54,10 @@ struct reclaim_memory {
 };
 
 /// The group has a right to its next chunk as its queues are now: the first of the verdicts alone.
-[[nodiscard]] bool may_reclaim(work::core& c, group_row group);
+[[nodiscard]] bool may_reclaim(framework::session_state& c, group_row group);
 
 /// The verdicts for a group as its queues are now.
-[[nodiscard]] std::shared_ptr<const reclaim_verdicts> verdicts_for(work::core& c, group_row group,
+[[nodiscard]] std::shared_ptr<const reclaim_verdicts> verdicts_for(framework::session_state& c, group_row group,
                                                                    reclaim_memory& memory);
 
 }  // namespace kaisched::actions

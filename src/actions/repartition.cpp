@@ -13,9 +13,9 @@
 #include "actions/placement.hpp"
 #include "actions/victim_judges.hpp"
 #include "actions/victim_units.hpp"
+#include "framework/members.hpp"
 #include "policy/devices/partition/division_memory.hpp"
 #include "policy/devices/partition/division_plan.hpp"
-#include "session/members.hpp"
 
 namespace kaisched::actions {
 
@@ -24,14 +24,14 @@ namespace {
 using devices::device_change;
 using devices::division_plan;
 using devices::division_problem;
-using work::core;
-using work::failure;
-using work::node_set;
+using framework::failure;
+using framework::node_set;
+using framework::session_state;
 
 /// Plans that turn out not to hold, for rules that the planner does not know, before a group is given up.
 constexpr int most_plans = 16;
 
-bool wants_instances(const core& c, pod_row pod) {
+bool wants_instances(const session_state& c, pod_row pod) {
   const model::pod_class& ask = c.state().class_of(pod);
   for (std::uint32_t d = built_in_dimensions; d < c.state().dims(); ++d) {
     if (ask.requests(d) > 0 && model::is_mig_resource((*c.state().dimensions)[d].name)) return true;
@@ -39,12 +39,12 @@ bool wants_instances(const core& c, pod_row pod) {
   return false;
 }
 
-bool wants_instances(const core& c, std::span<const pod_row> pods) {
+bool wants_instances(const session_state& c, std::span<const pod_row> pods) {
   return std::any_of(pods.begin(), pods.end(), [&](pod_row p) { return wants_instances(c, p); });
 }
 
 /// Some pod set or set of the group must be in one domain of a topology.
-bool has_required_level(const core& c, group_row group) {
+bool has_required_level(const session_state& c, group_row group) {
   if (c.topologies == nullptr) return false;
   const model::group_core& g = c.state().groups[group];
   for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
@@ -55,7 +55,7 @@ bool has_required_level(const core& c, group_row group) {
 }
 
 /// What pods of the class hold is one instance: of several what it costs to drain them is no sum over devices.
-bool has_one_instance(const core& c, const model::pod_class& ask) {
+bool has_one_instance(const session_state& c, const model::pod_class& ask) {
   std::int64_t instances = 0;
   for (std::uint32_t d = built_in_dimensions; d < c.state().dims(); ++d) {
     if (ask.requests(d) > 0 && model::is_mig_resource((*c.state().dimensions)[d].name)) instances += ask.requests(d);
@@ -64,7 +64,7 @@ bool has_one_instance(const core& c, const model::pod_class& ask) {
 }
 
 /// Consolidation may move it: preemptible, running with a known place, in a group that is bound to no domain.
-std::vector<bool> pods_that_may_move(const core& c, group_row group) {
+std::vector<bool> pods_that_may_move(const session_state& c, group_row group) {
   std::vector<bool> may(c.state().pod_slots, false);
   constexpr std::uint8_t unknown = 2;
   std::vector<std::uint8_t> by_class(c.state().class_slots, unknown);
@@ -96,7 +96,7 @@ struct shared_reading {
 
 class divider {
  public:
-  divider(core& c, group_row group, shared_reading& shared)
+  divider(session_state& c, group_row group, shared_reading& shared)
       : c_(c), group_(group), shared_(shared), here_(c.state().node_count(), 0) {}
 
   /// True: the statement holds the divisions and the claims of the group, or its starts where nothing is divided: it
@@ -296,7 +296,7 @@ class divider {
     for (const auto& [pod, from] : moved) {
       node_set elsewhere(c_.state().node_count(), 1);
       elsewhere[from] = 0;
-      result<work::place> to = c_.choice.best(c_, pod, true, {&elsewhere, nullptr});
+      result<framework::place> to = c_.choice.best(c_, pod, true, {&elsewhere, nullptr});
       if (!to) return to.failure();
       if (to->row == no_row) {
         met.users.push_back(pod);
@@ -307,12 +307,12 @@ class divider {
     return true;
   }
 
-  [[nodiscard]] work::division division_of(const division_problem& problem, const device_change& change) const {
+  [[nodiscard]] framework::division division_of(const division_problem& problem, const device_change& change) const {
     const known_node& node = nodes_->nodes[change.node];
     const known_device& known = node.devices[change.device];
     const devices::plannable_device& form = problem.nodes[change.node].devices[change.device];
     const devices::plannable_model& model = problem.models[form.model];
-    work::division made;
+    framework::division made;
     made.group = group_;
     made.node = node.row;
     made.device = known.device;
@@ -352,13 +352,13 @@ class divider {
     for (const pod_row pod : chunk_) {
       const bool planned = next < pods_.size() && pods_[next] == pod;
       if (queues_refuse(pod)) return false;
-      work::node_scope scope;
+      framework::node_scope scope;
       const node_row row = planned ? nodes_->nodes[plan.node_of_pod[next]].row : no_row;
       if (planned) {
         here_[row] = 1;
         scope.among = &here_;
       }
-      result<work::place> found = c_.choice.best(c_, pod, !plan.changes.empty(), scope);
+      result<framework::place> found = c_.choice.best(c_, pod, !plan.changes.empty(), scope);
       if (planned) here_[row] = 0;
       if (!found) return found.failure();
       if (found->row == no_row) {
@@ -376,10 +376,10 @@ class divider {
     return true;
   }
 
-  core& c_;
+  session_state& c_;
   group_row group_;
   shared_reading& shared_;
-  work::pod_list chunk_;
+  framework::pod_list chunk_;
   std::vector<pod_row> pods_;     ///< of the chunk, those of the problem
   std::vector<class_row> kinds_;  ///< the classes of the problem
   divided_nodes* nodes_ = nullptr;
@@ -393,7 +393,7 @@ class divider {
 using hopeless_groups = std::set<std::vector<std::uint32_t>>;
 
 /// Verdicts about pods depend on nothing but their class and queue.
-bool judges_by_class(const core& c, pod_row pod) {
+bool judges_by_class(const session_state& c, pod_row pod) {
   static constexpr std::string_view by_class[] = {"numa", "gputypes", "dynamicresources"};
   const bool own_filter = std::any_of(c.parts.begin(), c.parts.end(), [](const auto& part) {
     return (part->capabilities() & part_filters_nodes) != 0 && !policy::is_built_in_filter(part->name()) &&
@@ -404,7 +404,7 @@ bool judges_by_class(const core& c, pod_row pod) {
 }
 
 /// Empty: the group is like no other.
-std::vector<std::uint32_t> likeness_of(core& c, group_row group) {
+std::vector<std::uint32_t> likeness_of(session_state& c, group_row group) {
   const model::group_core& g = c.state().groups[group];
   if (c.options.repartition_drain || g.semi_preemptible || has_required_level(c, group)) return {};
   std::vector<std::uint32_t> key;
@@ -420,11 +420,11 @@ std::vector<std::uint32_t> likeness_of(core& c, group_row group) {
 }
 
 /// What fits without a division is placed as `allocate` does it. The statement is committed or empty afterwards.
-result<bool> serve(core& c, group_row group, shared_reading& shared, hopeless_groups& hopeless) {
+result<bool> serve(session_state& c, group_row group, shared_reading& shared, hopeless_groups& hopeless) {
   if (c.groups.held.has(group)) return false;  // it has a place
   ++c.results.statistics.back().groups_tried;
   failure why;
-  const bool had_started = work::count_pods(c, group, &model::sub_counts::holding) > 0;
+  const bool had_started = framework::count_pods(c, group, &model::sub_counts::holding) > 0;
   result<bool> placed = place_group(c, group, {}, why);
   if (!placed) return placed;
   const bool refused = why.what == constraint::queue_limit || why.what == constraint::queue_quota;
@@ -439,9 +439,10 @@ result<bool> serve(core& c, group_row group, shared_reading& shared, hopeless_gr
     return false;
   }
   hopeless.clear();
-  const bool divides = std::any_of(c.statement.log.begin(), c.statement.log.end(),
-                                   [](const work::operation& op) { return op.kind == work::operation_kind::divide; });
-  const bool waits = divides || work::must_wait_as_a_whole(c, group);
+  const bool divides = std::any_of(c.statement.log.begin(), c.statement.log.end(), [](const framework::operation& op) {
+    return op.kind == framework::operation_kind::divide;
+  });
+  const bool waits = divides || framework::must_wait_as_a_whole(c, group);
   if (waits && !divides) c.statement.convert_to_pipelined(group);
   result<bool> starts = waits ? result<bool>(true) : permit_start(c, group);
   if (!starts || !*starts) return starts;
@@ -452,7 +453,7 @@ result<bool> serve(core& c, group_row group, shared_reading& shared, hopeless_gr
 
 }  // namespace
 
-result<void> repartition(core& c) {
+result<void> repartition(session_state& c) {
   if (c.compat() || !c.state().has_mig_resources()) return {};
   std::vector<group_row> groups;
   for (const group_row g : groups_to_start(c)) {
@@ -478,7 +479,7 @@ result<void> repartition(core& c) {
       if (!head) return head.failure();
       if (*head) return {};
     }
-    const bool competes = *placed && work::count_pods(c, group, &model::sub_counts::pending) > 0;
+    const bool competes = *placed && framework::count_pods(c, group, &model::sub_counts::pending) > 0;
     if (shared_order && !competes) std::erase(groups, group);
     if (shared_order && *placed) {
       queue.emplace(c, 0);

@@ -11,15 +11,15 @@
 #include "actions/victim_judges.hpp"
 #include "actions/victim_units.hpp"
 #include "base/int128.hpp"
+#include "framework/members.hpp"
 #include "policy/ordering/speed.hpp"
-#include "session/members.hpp"
 
 namespace kaisched::actions {
 
 namespace {
 
 using base::int128;
-using work::core;
+using framework::session_state;
 
 constexpr std::int64_t whole = 100;  ///< percent
 
@@ -35,7 +35,7 @@ bool is_more(const speed_change& a, const speed_change& b) {
 
 class resizer {
  public:
-  explicit resizer(core& c) : c_(c), judges_(c) {}
+  explicit resizer(session_state& c) : c_(c), judges_(c) {}
 
   result<void> run() {
     find_donors();
@@ -52,7 +52,7 @@ class resizer {
       if (!served) return served.failure();
       if (!*served) continue;
       --moves;
-      if (work::count_pods(c_, first.group, &model::sub_counts::pending) > 0) wishes.insert(wish_of(first.group));
+      if (framework::count_pods(c_, first.group, &model::sub_counts::pending) > 0) wishes.insert(wish_of(first.group));
     }
     return {};
   }
@@ -97,7 +97,7 @@ class resizer {
   [[nodiscard]] std::int64_t speed_with(group_row g, std::int64_t pods) { return curves_.of(c_.access, g, pods); }
 
   [[nodiscard]] wish wish_of(group_row g) {
-    const work::pod_list chunk = c_.chunks.chunk_of(g, false);
+    const framework::pod_list chunk = c_.chunks.chunk_of(g, false);
     const std::int64_t pods = policy::pods_with_places(c_.access, g);
     const std::int64_t with = pods + std::ssize(chunk);
     wish made{g, c_.groups.order().ranks[g], {}, speed_with(g, with), {}};
@@ -115,7 +115,7 @@ class resizer {
 
   /// What the chunk brings is enough more than what these lose. Speeds last until the first of those who change ends,
   /// as far as anybody knows; in that time each of them stops once.
-  [[nodiscard]] static bool is_worth_it(const core& c, const wish& mine, const std::vector<loss>& leave) {
+  [[nodiscard]] static bool is_worth_it(const session_state& c, const wish& mine, const std::vector<loss>& leave) {
     std::map<group_row, const loss*> last;  // what each donor is left with
     std::int64_t lost = 0;
     std::int64_t lasts = mine.change.lasts;
@@ -188,7 +188,7 @@ class resizer {
     for (const loss& one : leave) {
       for (const pod_row p : one.unit->pods) c_.statement.evict(p);
     }
-    work::failure why;
+    framework::failure why;
     return place_group(c_, mine.group, {}, why);
   }
 
@@ -200,7 +200,7 @@ class resizer {
     if (!offered) return offered.failure();
     if (std::ranges::none_of(*offered, [&](const loss& one) { return is_worth_it(c_, mine, {one}); })) return false;
     ++c_.results.statistics.back().groups_tried;
-    const bool had_started = work::count_pods(c_, mine.group, &model::sub_counts::holding) > 0;
+    const bool had_started = framework::count_pods(c_, mine.group, &model::sub_counts::holding) > 0;
     result<bool> placed = place_with(mine, {});
     if (!placed) return placed;
     c_.statement.rollback(0);
@@ -225,7 +225,7 @@ class resizer {
     if (!*placed) return false;
     if (auto done = spare_what_need_not_go(mine, leave); !done) return done.failure();
     if (!c_.statement.keeps_budgets(mine.group)) return false;
-    const bool waits = work::must_wait_as_a_whole(c_, mine.group);
+    const bool waits = framework::must_wait_as_a_whole(c_, mine.group);
     if (waits) c_.statement.convert_to_pipelined(mine.group);
     result<bool> starts = waits ? result<bool>(true) : permit_start(c_, mine.group);
     if (!starts || !*starts) return starts;
@@ -251,7 +251,7 @@ class resizer {
     return again ? result<void>{} : result<void>(again.failure());
   }
 
-  core& c_;
+  session_state& c_;
   victim_judges judges_;
   policy::speed_curves curves_;
   std::optional<victim_chains> chains_;  ///< until something is committed
@@ -260,6 +260,6 @@ class resizer {
 
 }  // namespace
 
-result<void> resize(core& c) { return resizer(c).run(); }
+result<void> resize(session_state& c) { return resizer(c).run(); }
 
 }  // namespace kaisched::actions

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "session/core.hpp"
+#include "framework/session_state.hpp"
 
 namespace kaisched::actions {
 
@@ -18,12 +18,12 @@ namespace kaisched::actions {
 }
 
 /// When a group is expected to have ended that starts or started then, not before now; `unset` if nobody knows.
-[[nodiscard]] std::int64_t expected_end(const work::core& c, group_row group, std::int64_t started);
+[[nodiscard]] std::int64_t expected_end(const framework::session_state& c, group_row group, std::int64_t started);
 /// The same for a group that holds something. One that only has claims starts with them.
-[[nodiscard]] std::int64_t expected_end(const work::core& c, group_row group);
+[[nodiscard]] std::int64_t expected_end(const framework::session_state& c, group_row group);
 
 /// The time until then, at most the longest that there is; 0 if it is past.
-[[nodiscard]] std::int64_t time_until(const work::core& c, std::int64_t then);
+[[nodiscard]] std::int64_t time_until(const framework::session_state& c, std::int64_t then);
 
 /// The most times at which reservations of nodes begin or end that one search looks at: they may repeat for ever.
 inline constexpr std::size_t most_reservation_changes = 64;
@@ -37,9 +37,9 @@ struct requeue_delay {
 };
 
 /// Of a group that was never evicted: none.
-[[nodiscard]] requeue_delay requeue_delay_of(const work::core& c, group_row group);
+[[nodiscard]] requeue_delay requeue_delay_of(const framework::session_state& c, group_row group);
 
 /// The longest time for which a group may run: the smallest of its own and those of its queues, or `unset`.
-[[nodiscard]] std::int64_t max_runtime_of(const work::core& c, group_row group);
+[[nodiscard]] std::int64_t max_runtime_of(const framework::session_state& c, group_row group);
 
 }  // namespace kaisched::actions

@@ -11,14 +11,14 @@ constexpr unsigned first_of_time = 16;    ///< likewise of the seconds
 constexpr std::int64_t all_actions = 0xFF00;
 constexpr std::int64_t rounds = 0xFF;
 
-std::int64_t wait_of(const work::core& c) {
+std::int64_t wait_of(const framework::session_state& c) {
   if (!c.compat() || c.options.search_steps == unlimited || c.now < 0) return 0;
   return c.options.search_backoff_time < 0 ? by_default : c.options.search_backoff_time / nanoseconds;
 }
 
 }  // namespace
 
-search_backoff::search_backoff(work::core& c)
+search_backoff::search_backoff(framework::session_state& c)
     : c_(c),
       wait_(wait_of(c)),
       second_(c.now / nanoseconds),

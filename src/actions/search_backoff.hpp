@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "session/core.hpp"
+#include "framework/session_state.hpp"
 
 namespace kaisched::actions {
 
@@ -13,7 +13,7 @@ namespace kaisched::actions {
 class search_backoff {
  public:
   /// Of the action that runs.
-  explicit search_backoff(work::core& c);
+  explicit search_backoff(framework::session_state& c);
 
   /// Steps that a search for the group may take now, beside other bounds; `unlimited`: as many as there are.
   [[nodiscard]] std::int64_t most_steps(group_row group) const;
@@ -23,7 +23,7 @@ class search_backoff {
  private:
   [[nodiscard]] bool backs_off(std::int64_t bits) const;
 
-  work::core& c_;
+  framework::session_state& c_;
   std::int64_t wait_;  ///< seconds; 0: no group backs off
   std::int64_t second_;
   std::int64_t bit_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "session/members.hpp"
+#include "framework/members.hpp"
 
 namespace kaisched::actions {
 
@@ -71,7 +71,7 @@ std::uint32_t service_order::position_of(leaf_queue& leaf, const policy::kai_amo
 void service_order::note_allocated(leaf_queue& leaf) {
   leaf.is_whole = leaf.allocated == leaf.held;
   if (!leaf.is_whole) std::fill(leaf.now.begin(), leaf.now.end(), std::nullopt);
-  const policy::kai_amounts held = work::in_native(leaf.allocated);
+  const policy::kai_amounts held = framework::in_native(leaf.allocated);
   for (std::uint32_t r = 0; r < quota_dimensions; ++r) leaf.native.shares[r].allocated = held[r];
 }
 
@@ -82,7 +82,7 @@ const service_order::passed_group* service_order::next_passed(leaf_queue& leaf) 
     if (g == no_row) {
       leaf.has_all = true;
     } else if (g != waiting_) {
-      if (work::count_pods(c_, g, &model::sub_counts::active_used) > 0) tells_ = false;
+      if (framework::count_pods(c_, g, &model::sub_counts::active_used) > 0) tells_ = false;
       leaf.passed.push_back({kept_.pending.rank_of(g), position_of(leaf, c_.chunks.chunk_ask(g))});
     }
   }
@@ -99,8 +99,8 @@ bool service_order::add_served(std::span<const victim> victims) {
     const queue_row queue = s.groups[victims[i].group].queue;
     if ((*s.queues)[queue].parent != parent_ || !c_.queues.is_schedulable_queue(queue)) return false;
     leaf_queue& leaf = leaves_[leaf_of(queue)];
-    leaf.served.push_back(
-        {kept_.pending.rank_of(victims[i].group), all + i, i, position_of(leaf, work::in_native(victims[i].held))});
+    leaf.served.push_back({kept_.pending.rank_of(victims[i].group), all + i, i,
+                           position_of(leaf, framework::in_native(victims[i].held))});
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) leaf.allocated[r] -= victims[i].held[r];
   }
   return true;

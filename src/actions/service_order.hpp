@@ -10,8 +10,8 @@
 
 #include "actions/victim_search_state.hpp"
 #include "base/heap.hpp"
+#include "framework/session_state.hpp"
 #include "policy/ordering/kai_queue_order.hpp"
-#include "session/core.hpp"
 
 namespace kaisched::actions {
 
@@ -87,7 +87,7 @@ class service_order {
   static void note_allocated(leaf_queue& leaf);
 
   victim_search_state& kept_;
-  work::core& c_;
+  framework::session_state& c_;
   group_row waiting_;
   std::optional<bool> tells_;
   queue_row parent_ = no_row;

@@ -7,16 +7,16 @@
 #include "actions/actions.hpp"
 #include "actions/runtime.hpp"
 #include "base/unwinding.hpp"
-#include "session/members.hpp"
+#include "framework/members.hpp"
 
 namespace kaisched::actions {
 
 namespace {
 
-using work::core;
-using work::failure;
+using framework::failure;
+using framework::session_state;
 
-void finish(core& c, group_row group) {
+void finish(session_state& c, group_row group) {
   const model::group_core& g = c.state().groups[group];
   for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
     for (pod_row p = c.state().subs[sub].first_pod; p != no_row; p = c.state().pods[p].next) {
@@ -26,16 +26,16 @@ void finish(core& c, group_row group) {
 }
 
 /// Places the group in the statement. Nodes may be reserved for others: the time counts.
-result<bool> place(core& c, group_row group, std::int64_t when) {
+result<bool> place(session_state& c, group_row group, std::int64_t when) {
   if (when != unset) c.constraints.look_at(group, when);
   failure why;
   return place_group(c, group, {}, why);
 }
 
-std::int64_t devices_of(const core& c, pod_row pod) { return c.state().class_of(pod).whole_devices; }
+std::int64_t devices_of(const session_state& c, pod_row pod) { return c.state().class_of(pod).whole_devices; }
 
 /// Whole devices that pods of the group hold or have claims on.
-std::int64_t devices_held(const core& c, group_row group) {
+std::int64_t devices_held(const session_state& c, group_row group) {
   const model::group_core& g = c.state().groups[group];
   std::int64_t sum = 0;
   for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
@@ -47,7 +47,7 @@ std::int64_t devices_held(const core& c, group_row group) {
 }
 
 /// Of all nodes; where one holds more than it has, as after a loss, what it holds.
-std::int64_t devices_there(const core& c) {
+std::int64_t devices_there(const session_state& c) {
   const model::cluster_state& s = c.state();
   std::vector<std::int64_t> held(s.node_row_of_slot->size());
   for (pod_row p = 0; p < s.pod_slots; ++p) {
@@ -68,10 +68,10 @@ std::int64_t devices_there(const core& c) {
 class course {
  public:
   /// @param apart a group that neither ends nor begins, or `no_row`
-  course(core& c, const std::vector<reservation>& made, group_row apart)
+  course(session_state& c, const std::vector<reservation>& made, group_row apart)
       : c_(c), start_(c.statement.depth()), apart_(apart) {
     for (const group_row g : c_.groups.in_order()) {
-      if (g != apart && work::count_pods(c_, g, &model::sub_counts::active_allocated) > 0)
+      if (g != apart && framework::count_pods(c_, g, &model::sub_counts::active_allocated) > 0)
         steps_.push_back({expected_end(c_, g), g, false, 0});
     }
     for (const reservation& one : made) {
@@ -222,7 +222,7 @@ class course {
     return steps_.size();
   }
 
-  core& c_;
+  session_state& c_;
   std::uint32_t start_;
   group_row apart_;
   bool is_over_ = false;
@@ -235,9 +235,9 @@ class course {
 
 }  // namespace
 
-bool lacks_room(core& c, const failure& of) {
+bool lacks_room(session_state& c, const failure& of) {
   return of.what == constraint::none && of.pod != no_row &&
-         !work::is_satisfied(c, c.state().groups[of.group].first_sub) &&
+         !framework::is_satisfied(c, c.state().groups[of.group].first_sub) &&
          (!c.has_predicates || policy::judge_cluster(c.access, c.state().class_of(of.pod)).what == constraint::none);
 }
 
@@ -249,7 +249,7 @@ void timetable::add(group_row group) {
 
 bool timetable::is_to_wait(const candidate& one) const {
   if (one.is_judged) return lacks_room(c_, one.why);
-  return !work::is_satisfied(c_, c_.state().groups[one.why.group].first_sub);
+  return !framework::is_satisfied(c_, c_.state().groups[one.why.group].first_sub);
 }
 
 result<void> timetable::make_more() {
@@ -260,7 +260,7 @@ result<void> timetable::make_more() {
       const candidate& one = waiting_[next_++];
       if (!is_to_wait(one)) continue;
       const group_row group = one.why.group;
-      const bool is_apart = work::count_pods(c_, group, &model::sub_counts::active_allocated) > 0;
+      const bool is_apart = framework::count_pods(c_, group, &model::sub_counts::active_allocated) > 0;
       if (is_apart || !time) {
         if (time) time->end();
         time.emplace(c_, made_, is_apart ? group : no_row);
@@ -286,7 +286,7 @@ result<void> timetable::make_more() {
 }
 
 result<reservation> timetable::promise(group_row group, std::int64_t deadline) {
-  const bool is_apart = work::count_pods(c_, group, &model::sub_counts::active_allocated) > 0;
+  const bool is_apart = framework::count_pods(c_, group, &model::sub_counts::active_allocated) > 0;
   result<reservation> found = course(c_, made_, is_apart ? group : no_row).find(group);
   if (!found || found->start == unset || found->end == unset || found->end > deadline) return found;
   made_.push_back(*found);
@@ -299,7 +299,7 @@ bool timetable::yields(group_row group, group_row to) const {
   const model::group_core& mine = c_.state().groups[group];
   const model::group_core& first = c_.state().groups[to];
   if (mine.preemptible && (mine.queue != first.queue || mine.priority < first.priority)) return true;
-  return std::all_of(c_.statement.log.begin(), c_.statement.log.end(), [&](const work::operation& op) {
+  return std::all_of(c_.statement.log.begin(), c_.statement.log.end(), [&](const framework::operation& op) {
     const model::quota_vector asks = c_.queues.asked(c_.state().class_of(op.pod));
     return std::all_of(asks.begin(), asks.end(), [](std::int64_t amount) { return amount == 0; });
   });
@@ -312,23 +312,23 @@ result<group_row> timetable::delayed_by(group_row group, bool had_started) {
     if (one.start != unset && (first == unset || one.start < first)) first = one.start;
   }
   if (first == unset) return group_row{no_row};
-  const bool starts_now = std::all_of(c_.statement.log.begin(), c_.statement.log.end(), [](const work::operation& op) {
-    return op.kind == work::operation_kind::allocate;
-  });
+  const bool starts_now =
+      std::all_of(c_.statement.log.begin(), c_.statement.log.end(),
+                  [](const framework::operation& op) { return op.kind == framework::operation_kind::allocate; });
   const std::int64_t end =
       starts_now ? expected_end(c_, group, had_started ? c_.groups.last_start(group) : c_.now) : unset;
   if (end != unset && end <= first) return group_row{no_row};
   return course(c_, made_, group).go_on(0, group, end);
 }
 
-result<bool> is_head(core& c, const failure& of) {
+result<bool> is_head(session_state& c, const failure& of) {
   if (!lacks_room(c, of)) return false;
   const result<reservation> found = course(c, {}, of.group).find(of.group);
   if (!found) return found.failure();
   return found->group != no_row;
 }
 
-result<std::int64_t> earliest_start(core& c, group_row group) {
+result<std::int64_t> earliest_start(session_state& c, group_row group) {
   c.prepare_classes();
   const std::uint32_t start = c.statement.depth();
   result<bool> at_once = place(c, group, unset);

@@ -10,12 +10,12 @@
 #include <kaisched/result.hpp>
 
 #include "actions/placement.hpp"
-#include "session/core.hpp"
+#include "framework/session_state.hpp"
 
 namespace kaisched::actions {
 
 /// The group lacks its gang, and room for it that there can be.
-[[nodiscard]] bool lacks_room(work::core& c, const work::failure& of);
+[[nodiscard]] bool lacks_room(framework::session_state& c, const framework::failure& of);
 
 /// A group that waits, and from when on it has a place.
 struct reservation {
@@ -32,10 +32,10 @@ struct reservation {
 class timetable {
  public:
   /// @param most reservations; 0: all
-  timetable(work::core& c, std::size_t most) : c_(c), most_(most) {}
+  timetable(framework::session_state& c, std::size_t most) : c_(c), most_(most) {}
 
   /// A group that has found no place is to have a reservation, if it waits for others to end.
-  void add(const work::failure& of) { waiting_.push_back({of, true}); }
+  void add(const framework::failure& of) { waiting_.push_back({of, true}); }
   /// One that would delay another where it has a place now.
   void add(group_row group);
   /// Promises the group, which waits for others to end, the earliest time at which it has a place and delays nobody to
@@ -53,14 +53,14 @@ class timetable {
 
  private:
   struct candidate {
-    work::failure why;
+    framework::failure why;
     bool is_judged;  ///< it has found no place, and may not wait for others
   };
   [[nodiscard]] bool is_full() const { return most_ != 0 && made_.size() - promised_ >= most_; }
   [[nodiscard]] bool is_to_wait(const candidate& one) const;
   [[nodiscard]] bool yields(group_row group, group_row to) const;
 
-  work::core& c_;
+  framework::session_state& c_;
   std::size_t most_;
   std::vector<reservation> made_;  ///< those that were promised first
   std::size_t promised_ = 0;       ///< so many of these

@@ -8,20 +8,20 @@
 #include "actions/runtime.hpp"
 #include "actions/victim_trial.hpp"
 #include "actions/victim_units.hpp"
+#include "framework/members.hpp"
+#include "framework/remaining_group.hpp"
 #include "policy/predicates/reservations.hpp"
-#include "session/members.hpp"
-#include "session/remaining_group.hpp"
 
 namespace kaisched::actions {
 
 namespace {
 
-using work::core;
-using work::is_active;
+using framework::is_active;
+using framework::session_state;
 
 class vacating {
  public:
-  explicit vacating(core& c) : c_(c) {}
+  explicit vacating(session_state& c) : c_(c) {}
 
   result<void> run() {
     for (const group_row g : c_.groups.in_order()) {
@@ -59,8 +59,8 @@ class vacating {
     return pods;
   }
 
-  [[nodiscard]] work::remaining_group without(group_row g, const std::vector<pod_row>& pods) const {
-    work::remaining_group left(c_, g);
+  [[nodiscard]] framework::remaining_group without(group_row g, const std::vector<pod_row>& pods) const {
+    framework::remaining_group left(c_, g);
     for (const pod_row p : active_) left.add(p);
     left.remove(pods);
     return left;
@@ -101,18 +101,20 @@ class vacating {
     return std::ranges::all_of(pods, [&](pod_row p) { return is_active(c_, p); });
   }
 
-  core& c_;
+  session_state& c_;
   std::vector<pod_row> active_;  ///< of the group that is looked at
 };
 
 }  // namespace
 
-std::optional<policy::reservation_refusal> vacated_by(const core& c, pod_row pod) {
+std::optional<policy::reservation_refusal> vacated_by(const session_state& c, pod_row pod) {
   const group_row g = c.state().pods[pod].group;
   if (g == no_row || !is_active(c, pod)) return std::nullopt;
   return c.access.reservations->evicts(g, node_of(c, pod), expected_end(c, g));
 }
 
-result<void> vacate(core& c) { return c.access.reservations->evicts_some() ? vacating(c).run() : result<void>{}; }
+result<void> vacate(session_state& c) {
+  return c.access.reservations->evicts_some() ? vacating(c).run() : result<void>{};
+}
 
 }  // namespace kaisched::actions

@@ -19,21 +19,21 @@
 #include "actions/victim_judges.hpp"
 #include "actions/victim_search.hpp"
 #include "base/row_marks.hpp"
+#include "framework/members.hpp"
+#include "framework/repeated_checks.hpp"
 #include "policy/reclaim/reclaim_rules.hpp"
-#include "session/members.hpp"
-#include "session/repeated_checks.hpp"
 
 namespace kaisched::actions {
 
 namespace {
 
+using framework::in_native;
+using framework::is_active;
+using framework::session_state;
 using model::quota_vector;
-using work::core;
-using work::in_native;
-using work::is_active;
 
 /// More pods than some pod set needs.
-bool is_elastic(const core& c, group_row group) {
+bool is_elastic(const session_state& c, group_row group) {
   const model::group_core& g = c.state().groups[group];
   for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
     const model::sub_info& info = c.state().subs[sub];
@@ -45,7 +45,7 @@ bool is_elastic(const core& c, group_row group) {
 // ---- pending groups ----------------------------------------------------------------------------------------------
 
 /// Evicts nobody before it has waited for its delay, since its creation or since it was evicted last.
-bool within_preemption_delay(const core& c, group_row group) {
+bool within_preemption_delay(const session_state& c, group_row group) {
   const model::group_extra& extra = c.state().group_extras[group];
   if (extra.preemption_delay <= 0) return false;  // `unset` is below 0
   const std::int64_t evicted = c.groups.last_eviction(group);
@@ -54,23 +54,25 @@ bool within_preemption_delay(const core& c, group_row group) {
   return c.now - since < extra.preemption_delay;
 }
 
-void remember(core& c, group_row group, attempt_outcome outcome, eviction_attempt what = {}) {
+void remember(session_state& c, group_row group, attempt_outcome outcome, eviction_attempt what = {}) {
   what.action = c.run.action;
   what.group = group;
   what.outcome = outcome;
   c.results.attempts.push_back(what);
 }
 
-std::vector<group_row> groups_that_may_evict(core& c, bool preemptible_only) {
+std::vector<group_row> groups_that_may_evict(session_state& c, bool preemptible_only) {
   std::vector<group_row> groups;
   for (const group_row g : c.waiting_groups()) {
     if (!c.queues.is_schedulable_queue(c.state().groups[g].queue) ||
-        !work::is_ready(c, c.state().groups[g].first_sub) || work::count_pods(c, g, &model::sub_counts::pending) == 0) {
+        !framework::is_ready(c, c.state().groups[g].first_sub) ||
+        framework::count_pods(c, g, &model::sub_counts::pending) == 0) {
       continue;
     }
     const model::group_core& group = c.state().groups[g];
     // What a semi-preemptible group starts once it has its core is preemptible.
-    const bool preemptible = group.preemptible || (group.semi_preemptible && work::is_satisfied(c, group.first_sub));
+    const bool preemptible =
+        group.preemptible || (group.semi_preemptible && framework::is_satisfied(c, group.first_sub));
     if (preemptible_only && !preemptible) {
       remember(c, g, attempt_outcome::not_preemptible);
     } else if (c.groups.held.has(g)) {
@@ -85,7 +87,7 @@ std::vector<group_row> groups_that_may_evict(core& c, bool preemptible_only) {
 }
 
 /// No eviction could help: something else is in the way of one of the pods.
-bool has_obstacle(const core& c, std::span<const pod_row> chunk) {
+bool has_obstacle(const session_state& c, std::span<const pod_row> chunk) {
   return c.has_predicates && std::any_of(chunk.begin(), chunk.end(), [&](pod_row p) {
            return policy::judge_cluster(c.access, c.state().class_of(p)).what != constraint::none;
          });
@@ -96,7 +98,7 @@ bool has_obstacle(const core& c, std::span<const pod_row> chunk) {
 /// Which promise of runtime counts.
 enum class loss : std::uint8_t { by_preemption, by_reclaim };
 
-std::int64_t promise_of(const core& c, queue_row q, loss how) {
+std::int64_t promise_of(const session_state& c, queue_row q, loss how) {
   const model::queue_info& info = (*c.state().queues)[q];
   return how == loss::by_preemption ? info.preempt_min_runtime : info.reclaim_min_runtime;
 }
@@ -105,7 +107,7 @@ using queue_path = boost::container::small_vector<queue_row, 16>;
 
 /// Queues whose promise counts, the first that says something: those from the victim's to its root; for reclaim from
 /// the one below the lowest queue that both share, of different trees the victim's root only.
-queue_path queues_that_promise(const core& c, queue_row mine, queue_row victim, loss how) {
+queue_path queues_that_promise(const session_state& c, queue_row mine, queue_row victim, loss how) {
   const std::vector<model::queue_info>& all = *c.state().queues;
   queue_path theirs;
   for (queue_row q = victim; q != no_row; q = all[q].parent) theirs.push_back(q);
@@ -121,7 +123,7 @@ queue_path queues_that_promise(const core& c, queue_row mine, queue_row victim, 
 /// Which groups have run for less than their queues promise. Every queue is asked once.
 class runtime_promises {
  public:
-  runtime_promises(const core& c, loss how) : c_(c), how_(how), counts_(c.has("minruntime")) {}
+  runtime_promises(const session_state& c, loss how) : c_(c), how_(how), counts_(c.has("minruntime")) {}
 
   /// Asks for another group from now on.
   void open(group_row group) {
@@ -155,7 +157,7 @@ class runtime_promises {
     return how_ == loss::by_preemption ? c_.options.min_runtime_preempt : c_.options.min_runtime_reclaim;
   }
 
-  const core& c_;
+  const session_state& c_;
   queue_row mine_ = no_row;
   loss how_;
   bool counts_;
@@ -164,7 +166,7 @@ class runtime_promises {
 
 /// A protected elastic group may lose surplus pods, not its core. The reference counts pods that are leaving as
 /// members.
-bool cores_are_respected(const core& c, const scenario& what, runtime_promises& promises) {
+bool cores_are_respected(const session_state& c, const scenario& what, runtime_promises& promises) {
   const auto is_bound = [&](const victim_unit& one) { return promises.protect(one.group) && is_elastic(c, one.group); };
   if (std::none_of(what.recorded.begin(), what.recorded.end(), is_bound) &&
       std::none_of(what.potential.begin(), what.potential.end(), is_bound)) {
@@ -191,7 +193,7 @@ bool cores_are_respected(const core& c, const scenario& what, runtime_promises& 
 // ---- preempt -----------------------------------------------------------------------------------------------------
 
 /// What the queues of a group hold, from its leaf to the root.
-std::vector<quota_vector> held_on_path(const core& c, group_row group) {
+std::vector<quota_vector> held_on_path(const session_state& c, group_row group) {
   std::vector<quota_vector> held;
   if (c.compat() || !c.has_proportion) return held;
   for (queue_row q = c.state().groups[group].queue; q != no_row; q = c.queues.exact_queues[q].parent) {
@@ -203,7 +205,7 @@ std::vector<quota_vector> held_on_path(const core& c, group_row group) {
 /// With the chunk and the victims that have a place again no queue of the group holds more than before of what it is
 /// not entitled to, and a chunk that is larger than all that a queue is entitled to takes nothing of that: another
 /// queue could reclaim the chunk at any time, and not the pods that made room for it.
-bool stays_entitled(core& c, const scenario& what, const std::vector<quota_vector>& before) {
+bool stays_entitled(session_state& c, const scenario& what, const std::vector<quota_vector>& before) {
   const quota_vector asked = c.chunks.chunk_request(what.group);
   quota_vector lost{};
   what.each_pod([&](pod_row p) {
@@ -228,7 +230,7 @@ bool stays_entitled(core& c, const scenario& what, const std::vector<quota_vecto
 
 /// The leaf queue stays with the chunk within its fair share of what the chunk asks for, or none of the units that lose
 /// pods would: `allocate` starts those that do first, so the unit would have the room again before the chunk.
-bool comes_before_victims(core& c, const scenario& what, const std::vector<quota_vector>& before) {
+bool comes_before_victims(session_state& c, const scenario& what, const std::vector<quota_vector>& before) {
   if (before.empty()) return true;
   const policy::exact_queue& queue = c.queues.exact_queues[c.state().groups[what.group].queue];
   std::vector<quota_vector> units;
@@ -257,7 +259,7 @@ bool comes_before_victims(core& c, const scenario& what, const std::vector<quota
 /// Of the groups of each leaf queue that can lose pods, one of the lowest priority.
 class lowest_priorities {
  public:
-  explicit lowest_priorities(const core& c) : c_(c) {}
+  explicit lowest_priorities(const session_state& c) : c_(c) {}
 
   /// Some group of the queue can lose pods and has a lower priority.
   [[nodiscard]] bool has_lower(queue_row queue, std::int64_t priority) {
@@ -304,7 +306,7 @@ class lowest_priorities {
     if (lowest == no_row || key(g) < key(lowest)) lowest = g;
   }
 
-  const core& c_;
+  const session_state& c_;
   std::vector<group_row> by_queue_;
   std::size_t seen_ = 0;  ///< decisions that are counted in
 };
@@ -327,7 +329,7 @@ struct attempt {
 /// whole effort of the action to itself.
 class search_round {
  public:
-  explicit search_round(core& c) : c_(c), bit_(std::int64_t{1} << static_cast<unsigned>(c.run.action)) {}
+  explicit search_round(session_state& c) : c_(c), bit_(std::int64_t{1} << static_cast<unsigned>(c.run.action)) {}
 
   [[nodiscard]] bool has_had(group_row group) const { return (c_.groups.searched(group) & bit_) != 0; }
   void note_searched(group_row group) { searched_.push_back(group); }
@@ -354,7 +356,7 @@ class search_round {
   }
 
  private:
-  core& c_;
+  session_state& c_;
   std::int64_t bit_;
   bool is_new_ = false;
   bool is_cut_ = false;
@@ -364,7 +366,7 @@ class search_round {
 /// The pending groups of an action, each once.
 class waiting_line {
  public:
-  waiting_line(core& c, std::int64_t depth, search_round& round)
+  waiting_line(session_state& c, std::int64_t depth, search_round& round)
       : c_(c), queue_(c, static_cast<std::size_t>(depth)), index_(c, serving::groups), depth_(depth), round_(round) {}
 
   /// Those that have had their search in this round come last.
@@ -395,7 +397,7 @@ class waiting_line {
     for (; rest_ < groups_.size(); ++rest_) {
       const group_row g = groups_[rest_];
       if (given_.has(g)) continue;
-      if (c_.compat() && work::count_pods(c_, g, &model::sub_counts::active_used) > 0) return false;
+      if (c_.compat() && framework::count_pods(c_, g, &model::sub_counts::active_used) > 0) return false;
       if (!is_hopeless(g)) return false;
     }
     rest_ = 0;
@@ -471,7 +473,7 @@ class waiting_line {
     return found;
   }
 
-  core& c_;
+  session_state& c_;
   job_queue queue_;
   group_index index_;
   std::int64_t depth_;
@@ -489,17 +491,17 @@ class waiting_line {
 };
 
 /// Searches where that can help.
-result<search_outcome> look_for_victims([[maybe_unused]] core& c, victim_search& search, group_row group,
+result<search_outcome> look_for_victims([[maybe_unused]] session_state& c, victim_search& search, group_row group,
                                         const victim_rules& rules, [[maybe_unused]] eviction_attempt& told) {
   result<bool> hopeless = search.is_hopeless(group, rules);
   if (!hopeless) return hopeless.failure();
   if (!*hopeless) return search.find(group, rules);
 #ifdef KAISCHED_CHECKS
-  if (!work::is_repeated(c.results.statistics.back().groups_tried)) return search_outcome::failed;
+  if (!framework::is_repeated(c.results.statistics.back().groups_tried)) return search_outcome::failed;
   const eviction_attempt known = told;
   const action_statistics statistics = c.results.statistics.back();
   const std::uint64_t sets = c.run.sets_tried;
-  const work::effort effort = c.run.search_effort;
+  const framework::effort effort = c.run.search_effort;
   result<search_outcome> found = search.find(group, rules);
   c.run.search_effort = effort;
   told = known;
@@ -516,7 +518,7 @@ result<search_outcome> look_for_victims([[maybe_unused]] core& c, victim_search&
 /// Each pending group once, in queue order; in any order once all that are left are hopeless or like those that failed.
 /// `is_hopeless`: a cheap look at the group as things are; false says nothing.
 template <class Prepare>
-result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t depth, Prepare prepare,
+result<void> drive(session_state& c, bool preemptible_only, bool per_queue, std::int64_t depth, Prepare prepare,
                    const std::function<bool(group_row, victim_search&)>& is_hopeless) {
   c.chunks.keep_chunks();
   const std::vector<group_row> groups = groups_that_may_evict(c, preemptible_only);
@@ -554,7 +556,7 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
       continue;
     }
     // Who has lost pods since the action began would have claims to a part of its gangs.
-    if (!c.compat() && !work::is_ready(c, c.state().groups[group].first_sub)) {
+    if (!c.compat() && !framework::is_ready(c, c.state().groups[group].first_sub)) {
       remember(c, group, attempt_outcome::obstacle, told);
       continue;
     }
@@ -616,7 +618,7 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
              told);
     if (*found != search_outcome::failed) {
       touched.clear();
-      for (const work::operation& op : c.statement.log) touched.push_back(c.state().pods[op.pod].group);
+      for (const framework::operation& op : c.statement.log) touched.push_back(c.state().pods[op.pod].group);
       if (auto done = search.finish(*found); !done) return done;
       if (auto done = line.changed(touched); !done) return done;
     }
@@ -631,7 +633,7 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
 }
 
 /// Passes over a group like one that has failed, or with an obstacle that evictions cannot remove.
-bool not_worth_trying(core& c, group_row group, failed_groups& failed, attempt& one) {
+bool not_worth_trying(session_state& c, group_row group, failed_groups& failed, attempt& one) {
   one.why = attempt_outcome::like_failed;
   if (!failed.tell_that_hopeless(group)) {
     one.why = attempt_outcome::obstacle;
@@ -641,7 +643,7 @@ bool not_worth_trying(core& c, group_row group, failed_groups& failed, attempt& 
   return true;
 }
 
-std::int64_t gpus_of(const core& c, std::span<const pod_row> chunk) {
+std::int64_t gpus_of(const session_state& c, std::span<const pod_row> chunk) {
   std::int64_t sum = 0;
   for (const pod_row p : chunk) sum += gpus_wanted(c, p);
   return sum;
@@ -654,7 +656,7 @@ namespace {
 /// What `reclaim` knows while one group looks for victims. The answer of a queue is the same for all of its groups.
 class reclaim_attempt {
  public:
-  explicit reclaim_attempt(core& c) : c_(c), promises_(c, loss::by_reclaim) {}
+  explicit reclaim_attempt(session_state& c) : c_(c), promises_(c, loss::by_reclaim) {}
 
   void open(group_row group, eviction_attempt& told) {
     rules_.reset();  // so that what it has kept can be used again
@@ -704,7 +706,7 @@ class reclaim_attempt {
   static constexpr std::uint8_t no = 1;
   static constexpr std::uint8_t yes = 2;
 
-  core& c_;
+  session_state& c_;
   reclaim_memory memory_;
   std::shared_ptr<const reclaim_verdicts> rules_;
   queue_row mine_ = no_row;
@@ -717,7 +719,7 @@ class reclaim_attempt {
 /// The same of `preempt`.
 class preempt_attempt {
  public:
-  explicit preempt_attempt(core& c) : c_(c), promises_(c, loss::by_preemption) {}
+  explicit preempt_attempt(session_state& c) : c_(c), promises_(c, loss::by_preemption) {}
 
   void open(group_row group, eviction_attempt& told) {
     group_ = group;
@@ -741,7 +743,7 @@ class preempt_attempt {
   }
 
  private:
-  core& c_;
+  session_state& c_;
   group_row group_ = no_row;
   eviction_attempt* told_ = nullptr;
   runtime_promises promises_;
@@ -750,7 +752,7 @@ class preempt_attempt {
 
 }  // namespace
 
-bool keeps_promise(const core& c, action_kind action, group_row waiting, group_row victim) {
+bool keeps_promise(const session_state& c, action_kind action, group_row waiting, group_row victim) {
   if (action != action_kind::reclaim && action != action_kind::preempt) return false;
   runtime_promises promises(c, action == action_kind::reclaim ? loss::by_reclaim : loss::by_preemption);
   promises.open(waiting);
@@ -758,7 +760,7 @@ bool keeps_promise(const core& c, action_kind action, group_row waiting, group_r
   return promises.spare(victim, told);
 }
 
-result<void> reclaim(core& c) {
+result<void> reclaim(session_state& c) {
   if (!c.has_proportion) return {};
   reclaim_attempt state(c);
   return drive(
@@ -775,7 +777,7 @@ result<void> reclaim(core& c) {
       [&](group_row group, victim_search&) { return !may_reclaim(c, group); });
 }
 
-result<void> preempt(core& c) {
+result<void> preempt(session_state& c) {
   lowest_priorities lowest(c);
   preempt_attempt state(c);
   return drive(
@@ -784,7 +786,7 @@ result<void> preempt(core& c) {
         attempt one;
         if (not_worth_trying(c, group, failed, one)) return one;
         const model::group_core& mine = c.state().groups[group];
-        work::failure why;
+        framework::failure why;
         one.fails = c.has_proportion &&
                     c.queues.quota_refuses(group, c.chunks.chunk_request(group), c.chunks.chunk_of(group, true), why);
         one.why = attempt_outcome::over_quota;
@@ -804,7 +806,7 @@ namespace {
 
 /// What moves, and had a place before the session, is no more than what is asked for: of GPUs, or if none are
 /// asked for of cores, else of memory.
-bool moves_no_more_than(const core& c, const scenario& what, const quota_vector& asked) {
+bool moves_no_more_than(const session_state& c, const scenario& what, const quota_vector& asked) {
   const std::uint32_t r = asked[dim_gpu] > 0 ? dim_gpu : asked[dim_cpu] > 0 ? dim_cpu : dim_memory;
   std::int64_t moved = 0;
   what.each_pod([&](pod_row p) {
@@ -816,14 +818,14 @@ bool moves_no_more_than(const core& c, const scenario& what, const quota_vector&
 
 }  // namespace
 
-result<void> consolidation(core& c) {
+result<void> consolidation(session_state& c) {
   const std::int64_t by_mode = c.compat() ? 16 : unlimited;
   const std::int64_t most =
       c.options.consolidation_victims == policy_options::by_mode ? by_mode : c.options.consolidation_victims;
   if (most == 0) return {};
   const std::vector<group_row>& movable = *c.state().budget_groups;  // all that migrate
   const auto lacks_gpus = [&c](group_row group, victim_search& search) {
-    const work::pod_list chunk = c.chunks.chunk_of(group, true);
+    const framework::pod_list chunk = c.chunks.chunk_of(group, true);
     return gpus_of(c, chunk) > search.free_gpus() || c.gpus.lack_memory(chunk);
   };
   return drive(
@@ -867,20 +869,20 @@ namespace {
 
 /// Pods on nodes are enough, leaving ones included. `compat` asks every pod set, `strict` as many members of a set as
 /// it needs.
-bool has_whole_gang(const core& c, sub_group_row member) {
+bool has_whole_gang(const session_state& c, sub_group_row member) {
   const model::sub_info& info = c.state().subs[member];
   if (!info.is_set) return static_cast<std::int64_t>(c.counts(member).active_used) >= info.min;
   std::int64_t whole = 0;
   for (sub_group_row child = info.first_child; child != no_row; child = c.state().subs[child].next_sibling) {
     whole += has_whole_gang(c, child) ? 1 : 0;
   }
-  return whole >= (c.compat() ? info.members : work::members_needed(c, member));
+  return whole >= (c.compat() ? info.members : framework::members_needed(c, member));
 }
 
-bool is_stale(const core& c, group_row group) {
+bool is_stale(const session_state& c, group_row group) {
   const model::group_core& g = c.state().groups[group];
-  if (!g.live || work::count_pods(c, group, &model::sub_counts::active_used) == 0 ||
-      work::count_pods(c, group, &model::sub_counts::succeeded) > 0 || has_whole_gang(c, g.first_sub)) {
+  if (!g.live || framework::count_pods(c, group, &model::sub_counts::active_used) == 0 ||
+      framework::count_pods(c, group, &model::sub_counts::succeeded) > 0 || has_whole_gang(c, g.first_sub)) {
     return false;
   }
   const model::group_extra& extra = c.state().group_extras[group];
@@ -891,7 +893,7 @@ bool is_stale(const core& c, group_row group) {
 
 }  // namespace
 
-result<void> evict_stale_gangs(core& c) {
+result<void> evict_stale_gangs(session_state& c) {
   // None of them changes another one.
   std::vector<group_row> stale;
   if (c.statement.abandoned) {  // what such a statement has left behind no decision tells

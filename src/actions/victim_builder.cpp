@@ -7,19 +7,19 @@
 
 #include "actions/victim_stream.hpp"
 #include "actions/victims_by_node.hpp"
+#include "framework/members.hpp"
 #include "model/account.hpp"
-#include "session/members.hpp"
 
 namespace kaisched::actions {
 
 namespace {
 
-using work::core;
-using work::is_active;
-using work::node_set;
+using framework::is_active;
+using framework::node_set;
+using framework::session_state;
 
 /// How many pods of one size the nodes have places for.
-std::int64_t places_for(core& c, std::int64_t request) {
+std::int64_t places_for(session_state& c, std::int64_t request) {
   std::int64_t places = 0;
   if (c.gpus.count_parts()) {  // which the order of nodes does not know
     for (node_row row = 0; row < c.state().node_count(); ++row)

@@ -19,7 +19,7 @@
 #include "actions/job_queue.hpp"
 #include "actions/victim_search_state.hpp"
 #include "actions/victim_units.hpp"
-#include "session/core.hpp"
+#include "framework/session_state.hpp"
 
 namespace kaisched::actions {
 
@@ -27,7 +27,7 @@ namespace kaisched::actions {
 class victim_builder {
  public:
   victim_builder(victim_search_state& kept, const victim_rules& rules, group_row waiting,
-                 const std::vector<victim_unit>& recorded, const work::node_set& feasible,
+                 const std::vector<victim_unit>& recorded, const framework::node_set& feasible,
                  std::int64_t free_of_feasible);
 
   ~victim_builder();
@@ -137,12 +137,12 @@ class victim_builder {
   [[nodiscard]] queue_row only_leaf() const;
 
   victim_search_state& kept_;
-  work::core& c_;
+  framework::session_state& c_;
   const victim_rules& rules_;
   group_row waiting_;
   const std::vector<victim_unit>& recorded_;
   std::pmr::vector<pod_row> recorded_pods_;  ///< sorted
-  const work::node_set& feasible_;
+  const framework::node_set& feasible_;
   job_queue& queue_;
   std::pmr::vector<std::int64_t> requests_;
   std::int64_t smallest_ = 0;

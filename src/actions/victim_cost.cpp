@@ -9,22 +9,22 @@ namespace kaisched::actions {
 
 namespace {
 
-using work::core;
+using framework::session_state;
 
 /// When the group started, as far as that is known.
-std::int64_t start_of(const core& c, group_row group) {
+std::int64_t start_of(const session_state& c, group_row group) {
   const std::int64_t started = c.groups.last_start(group);
   return started == unset ? c.state().groups[group].created : started;
 }
 
 }  // namespace
 
-bool had_begun(const core& c, pod_row p) {
+bool had_begun(const session_state& c, pod_row p) {
   return model::is_in(static_cast<pod_status>(c.state().live.pod_state[p]),
                       model::active_used & ~model::bit(pod_status::pipelined));
 }
 
-loss_measure measure_of(const core& c, std::span<const victim_unit> candidates) {
+loss_measure measure_of(const session_state& c, std::span<const victim_unit> candidates) {
   const bool all_saved = std::all_of(candidates.begin(), candidates.end(), [&](const victim_unit& one) {
     return c.state().group_extras[one.group].last_checkpoint != unset;
   });
@@ -34,7 +34,7 @@ loss_measure measure_of(const core& c, std::span<const victim_unit> candidates) 
   return {all_saved && !candidates.empty(), plain_order};
 }
 
-void victim_cost::add(const core& c, const victim_unit& unit, loss_measure how) {
+void victim_cost::add(const session_state& c, const victim_unit& unit, loss_measure how) {
   if (std::none_of(unit.pods.begin(), unit.pods.end(), [&](pod_row p) { return had_begun(c, p); })) return;
   loss& to = by_priority_[c.state().groups[unit.group].priority];
   const std::int64_t saved = c.state().group_extras[unit.group].last_checkpoint;
@@ -50,14 +50,14 @@ void victim_cost::add(const core& c, const victim_unit& unit, loss_measure how) 
 
 void victim_cost::sort_starts() { std::sort(starts_.begin(), starts_.end()); }
 
-victim_cost victim_cost::of_all(const core& c, std::span<const victim_unit> units, loss_measure how) {
+victim_cost victim_cost::of_all(const session_state& c, std::span<const victim_unit> units, loss_measure how) {
   victim_cost made;
   for (const victim_unit& one : units) made.add(c, one, how);
   made.sort_starts();
   return made;
 }
 
-victim_cost victim_cost::of_lost(const core& c, std::span<const victim_unit> units, loss_measure how) {
+victim_cost victim_cost::of_lost(const session_state& c, std::span<const victim_unit> units, loss_measure how) {
   victim_cost made;
   for (const victim_unit& one : units) {
     if (is_lost(c, one)) made.add(c, one, how);

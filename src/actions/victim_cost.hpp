@@ -14,7 +14,7 @@
 namespace kaisched::actions {
 
 /// Before this session. What has a place since loses nothing if that is taken back.
-[[nodiscard]] bool had_begun(const work::core& c, pod_row p);
+[[nodiscard]] bool had_begun(const framework::session_state& c, pod_row p);
 
 /// How losses are counted.
 struct loss_measure {
@@ -24,16 +24,18 @@ struct loss_measure {
   /// the order of victims, which the policy has made, decides.
   bool by_age = true;
 };
-[[nodiscard]] loss_measure measure_of(const work::core& c, std::span<const victim_unit> candidates);
+[[nodiscard]] loss_measure measure_of(const framework::session_state& c, std::span<const victim_unit> candidates);
 
 /// Loss of the highest priority counts first: its work, then its cores, then its pods. Pods that this session has
 /// placed lose nothing.
 class victim_cost {
  public:
   /// All pods of the units.
-  [[nodiscard]] static victim_cost of_all(const work::core& c, std::span<const victim_unit> units, loss_measure how);
+  [[nodiscard]] static victim_cost of_all(const framework::session_state& c, std::span<const victim_unit> units,
+                                          loss_measure how);
   /// Of the units only those of which a pod was evicted in the statement and has found no place again.
-  [[nodiscard]] static victim_cost of_lost(const work::core& c, std::span<const victim_unit> units, loss_measure how);
+  [[nodiscard]] static victim_cost of_lost(const framework::session_state& c, std::span<const victim_unit> units,
+                                           loss_measure how);
 
   [[nodiscard]] bool is_nothing() const { return by_priority_.empty(); }
   [[nodiscard]] bool is_less_than(const victim_cost& other) const;
@@ -45,7 +47,7 @@ class victim_cost {
     std::int64_t pods = 0;
   };
 
-  void add(const work::core& c, const victim_unit& unit, loss_measure how);
+  void add(const framework::session_state& c, const victim_unit& unit, loss_measure how);
   void sort_starts();
 
   std::map<std::int64_t, loss, std::greater<>> by_priority_;

@@ -13,10 +13,10 @@ namespace kaisched::actions {
 
 namespace {
 
-using work::core;
+using framework::session_state;
 
 /// Nodes of the pods of a group, in name order.
-std::vector<node_row> nodes_of_group(const core& c, group_row group) {
+std::vector<node_row> nodes_of_group(const session_state& c, group_row group) {
   std::vector<node_row> rows;
   for (const pod_row p : pods_of(c, group)) {
     if (c.live.pod_node[p] == no_row) continue;
@@ -48,7 +48,7 @@ void victim_set::clear() {
   by_group = false;
 }
 
-result<bool> node_local(const core& c, victim_builder& from, const victim_attempt& attempt) {
+result<bool> node_local(const session_state& c, victim_builder& from, const victim_attempt& attempt) {
   victim_set& chosen = from.chosen();
   std::pmr::vector<group_row> groups(from.memory());
   const auto try_node = [&](node_row row, std::vector<std::vector<pod_row>>* seen) -> result<bool> {

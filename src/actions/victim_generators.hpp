@@ -16,7 +16,7 @@ namespace kaisched::actions {
 using victim_attempt = std::function<result<bool>(const victim_set&)>;
 
 /// One node of the newest victim at a time: all victims so far that touch it.
-result<bool> node_local(const work::core& c, victim_builder& from, const victim_attempt& attempt);
+result<bool> node_local(const framework::session_state& c, victim_builder& from, const victim_attempt& attempt);
 
 /// The smallest nodes that together free enough for all pending pods, then ever more nodes.
 result<bool> multi_node(victim_builder& from, const victim_attempt& attempt);

@@ -1,6 +1,6 @@
 #include "actions/victim_judges.hpp"
 
-#include "session/members.hpp"
+#include "framework/members.hpp"
 
 namespace kaisched::actions {
 
@@ -8,7 +8,7 @@ result<void> victim_judges::ask(group_row waiting) {
   if (!used()) return {};
   std::vector<group_row> groups;
   for (group_row g = 0; g < c_.state().group_slots; ++g) {
-    if (g != waiting && c_.state().groups[g].live && work::count_pods(c_, g, &model::sub_counts::active_used) > 0)
+    if (g != waiting && c_.state().groups[g].live && framework::count_pods(c_, g, &model::sub_counts::active_used) > 0)
       groups.push_back(g);
   }
   spared_.assign(c_.state().group_slots, 0);

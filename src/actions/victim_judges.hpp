@@ -5,13 +5,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "session/core.hpp"
+#include "framework/session_state.hpp"
 
 namespace kaisched::actions {
 
 class victim_judges {
  public:
-  explicit victim_judges(work::core& c) : c_(c) {}
+  explicit victim_judges(framework::session_state& c) : c_(c) {}
 
   /// Some part judges; else nobody is spared.
   [[nodiscard]] bool used() const { return (c_.capabilities & part_judges_victims) != 0; }
@@ -20,7 +20,7 @@ class victim_judges {
   [[nodiscard]] bool spare(group_row group) const { return group < spared_.size() && spared_[group] != 0; }
 
  private:
-  work::core& c_;
+  framework::session_state& c_;
   std::vector<std::uint8_t> spared_;  ///< by group
 };
 

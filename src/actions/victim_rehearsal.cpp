@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <bit>
 
+#include "framework/members.hpp"
 #include "model/account.hpp"
-#include "session/members.hpp"
 
 namespace kaisched::actions {
 
 namespace {
 
-using work::core;
+using framework::session_state;
 
 constexpr std::size_t least_units = 4;      ///< fewer are simulated as fast
 constexpr std::size_t nodes_per_set = 256;  ///< looking at so many nodes takes as long as a simulation
@@ -20,7 +20,7 @@ constexpr std::uint8_t yes = 2;
 constexpr std::size_t most_idle_nodes = 64;  ///< with more, a rehearsal is no cheaper than the simulation
 
 /// Devices of a node that are free, and those that are free or coming free.
-std::pair<std::int64_t, std::int64_t> whole_devices_of(const core& c, node_row row) {
+std::pair<std::int64_t, std::int64_t> whole_devices_of(const session_state& c, node_row row) {
   std::int64_t now = 0;
   std::int64_t soon = 0;
   for (device_row d = (*c.state().first_device)[row]; d < (*c.state().first_device)[row + 1]; ++d) {
@@ -32,19 +32,19 @@ std::pair<std::int64_t, std::int64_t> whole_devices_of(const core& c, node_row r
   return {now, soon};
 }
 
-bool has_devices(const core& c, node_row row) {
+bool has_devices(const session_state& c, node_row row) {
   return (*c.state().first_device)[row] != (*c.state().first_device)[row + 1];
 }
 
 /// Groups of one leaf are served by priority, age and name once they have lost all pods.
-bool groups_have_plain_order(const core& c) {
+bool groups_have_plain_order(const session_state& c) {
   return std::all_of(c.parts.begin(), c.parts.end(), [](const auto& part) {
     return (part->capabilities() & part_orders_groups) == 0 || part->name() == "priority" || part->name() == "elastic";
   });
 }
 
 /// Most of each resource that a pod asks for per GPU.
-std::vector<std::int64_t> largest_ask_per_gpu(const core& c) {
+std::vector<std::int64_t> largest_ask_per_gpu(const session_state& c) {
   const model::cluster_state& s = c.state();
   std::vector<std::int64_t> most(s.dims(), 0);
   for (class_row row = 0; row < s.class_slots; ++row) {
@@ -151,7 +151,7 @@ bool victim_rehearsal::passes_late_groups(std::span<const std::uint32_t> units) 
     }
     if (unit == units.begin()) continue;  // served after all victims
     policy::kai_queue queue = c_.queues.kai_queues[leaf_];
-    const policy::kai_amounts less = work::in_native(behind);
+    const policy::kai_amounts less = framework::in_native(behind);
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) queue.shares[r].allocated -= less[r];
     if (policy::kai_compare_queues({&queue, late->job, {}}, other_, c_.queues.kai_total) >= 0) return false;
   }
@@ -320,7 +320,7 @@ bool victim_rehearsal::leaves_no_room(std::span<const std::uint32_t> units) {
   if (units.empty()) return false;
   if (!counts_ && units.size() < least_units && small_sets_++ * nodes_per_set < c_.state().node_count()) return false;
   if (!ask_first(units) || !can_count()) return false;
-  if (work::count_pods(c_, waiting_, &model::sub_counts::active_used) > 0) return false;
+  if (framework::count_pods(c_, waiting_, &model::sub_counts::active_used) > 0) return false;
   simple_.resize(from_.size(), unknown);
   victims_.clear();
   for (const std::uint32_t i : units) {

@@ -12,14 +12,14 @@
 
 #include "actions/service_order.hpp"
 #include "actions/victim_builder.hpp"
-#include "session/core.hpp"
+#include "framework/session_state.hpp"
 
 namespace kaisched::actions {
 
 /// The simulations of one part of a group, in `compat`.
 class victim_rehearsal {
  public:
-  victim_rehearsal(victim_search_state& kept, const victim_builder& from, const work::node_set& feasible,
+  victim_rehearsal(victim_search_state& kept, const victim_builder& from, const framework::node_set& feasible,
                    group_row waiting)
       : kept_(kept), c_(kept.c), from_(from), feasible_(feasible), waiting_(waiting), order_(kept, waiting) {}
 
@@ -51,9 +51,9 @@ class victim_rehearsal {
   void move(std::uint32_t rank, std::int32_t to);
 
   victim_search_state& kept_;
-  work::core& c_;
+  framework::session_state& c_;
   const victim_builder& from_;
-  const work::node_set& feasible_;
+  const framework::node_set& feasible_;
   group_row waiting_;
   queue_row leaf_ = no_row;
   std::optional<bool> counts_;

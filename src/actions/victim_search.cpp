@@ -19,15 +19,15 @@
 #include "actions/victim_search_state.hpp"
 #include "actions/victim_trial.hpp"
 #include "base/set_hash.hpp"
-#include "session/members.hpp"
-#include "session/repeated_checks.hpp"
+#include "framework/members.hpp"
+#include "framework/repeated_checks.hpp"
 
 namespace kaisched::actions {
 
 namespace {
 
-using work::core;
-using work::node_set;
+using framework::node_set;
+using framework::session_state;
 
 class search {
  public:
@@ -47,9 +47,9 @@ class search {
   }
 
   result<search_outcome> run() {
-    const work::pod_list chunk = c_.chunks.chunk_of(group_, true);
+    const framework::pod_list chunk = c_.chunks.chunk_of(group_, true);
     if (chunk.empty()) return search_outcome::failed;
-    const std::uint32_t before = work::count_pods(c_, group_, &model::sub_counts::active_used);
+    const std::uint32_t before = framework::count_pods(c_, group_, &model::sub_counts::active_used);
     find_feasible();
     if (!c_.compat()) return run_strict(chunk);
     for (const bool gang : {false, true}) {
@@ -58,7 +58,7 @@ class search {
       if (!solved) return solved.failure();
       if (!*solved) continue;
       // What the reference asks here forgets `min_sub_group`.
-      const bool counts = whole_gang() && work::count_pods(c_, group_, &model::sub_counts::active_used) > before;
+      const bool counts = whole_gang() && framework::count_pods(c_, group_, &model::sub_counts::active_used) > before;
       return counts ? search_outcome::solved : search_outcome::abandoned;
     }
     return search_outcome::failed;
@@ -67,7 +67,7 @@ class search {
   bool is_hopeless() {
     if (!c_.compat() || kept_.plays_all || c_.adds_parts_up() || c_.constraints.has(policy::trait_pays_gpus))
       return false;
-    const work::pod_list chunk = c_.chunks.chunk_of(group_, true);
+    const framework::pod_list chunk = c_.chunks.chunk_of(group_, true);
     if (chunk.empty()) return false;
     c_.chunks.take_part(group_, chunk);
     const bool hopeless = has_no_room_at_all(c_.chunks.partial.chunk);
@@ -133,8 +133,8 @@ class search {
   /// Why the group waits is known already, but for that not all has been tried.
   void note_pieces(std::int64_t tried) {
     const auto last = std::find_if(c_.results.failures.rbegin(), c_.results.failures.rend(),
-                                   [this](const work::failure& one) { return one.group == group_; });
-    work::failure& why = last == c_.results.failures.rend() ? c_.results.failures.emplace_back() : *last;
+                                   [this](const framework::failure& one) { return one.group == group_; });
+    framework::failure& why = last == c_.results.failures.rend() ? c_.results.failures.emplace_back() : *last;
     why.group = group_;
     why.pieces_tried = std::max(why.pieces_tried, tried);
   }
@@ -268,7 +268,7 @@ class search {
         count_set();
         c_.run.search_effort.draw(1);
 #ifdef KAISCHED_CHECKS
-        if (work::is_repeated(c_.run.sets_tried)) {
+        if (framework::is_repeated(c_.run.sets_tried)) {
           scenario ruled_out{group_, recorded_, {}};
           chosen.make(from, ruled_out.potential);
           return verify_hopeless(ruled_out, nodes);
@@ -326,7 +326,7 @@ class search {
   result<bool> verify_hopeless(const scenario& what, const node_set& nodes) {
     const action_statistics statistics = c_.results.statistics.back();
     const std::uint64_t sets = c_.run.sets_tried;
-    const work::effort effort = c_.run.search_effort;
+    const framework::effort effort = c_.run.search_effort;
     result<bool> solved = simulate(what, nodes);
     c_.run.search_effort = effort;
     c_.results.statistics.back() = statistics;
@@ -344,7 +344,7 @@ class search {
     count_set();
     c_.run.search_effort.draw(steps_of_trial + static_cast<std::int64_t>(victims + c_.chunks.partial.chunk.size()));
 #ifdef KAISCHED_CHECKS
-    if (work::is_repeated(c_.run.sets_tried)) return verify_hopeless(what, nodes);
+    if (framework::is_repeated(c_.run.sets_tried)) return verify_hopeless(what, nodes);
 #endif
     return false;
   }
@@ -454,7 +454,7 @@ class search {
         if (one.group == group_ || std::exchange(kept_.is_in_set[one.group], 1) != 0) continue;
         victims.push_back(one.group);
         if (!c_.queues.is_schedulable_queue(c_.state().groups[one.group].queue)) continue;
-        (work::count_pods(c_, one.group, &model::sub_counts::pending) > 0 ? waiting : late).push_back(one.group);
+        (framework::count_pods(c_, one.group, &model::sub_counts::pending) > 0 ? waiting : late).push_back(one.group);
       }
     }
     const std::size_t late_from = waiting.size();
@@ -527,7 +527,7 @@ class search {
 
   /// False: the group that waits found no place.
   result<bool> place_one(group_row group, const node_set& nodes) {
-    work::failure why;
+    framework::failure why;
     result<bool> placed = place_group(c_, group, {true, &nodes, nullptr}, why);
     if (!placed || group == group_) return placed;
     if (!*placed) (void)c_.chunks.chunk_of(group, true);  // so KAI keeps this chunk, victims included
@@ -535,7 +535,7 @@ class search {
   }
 
   victim_search_state& kept_;
-  core& c_;
+  session_state& c_;
   group_row group_;
   const victim_rules& rules_;
   bool gang_ = false;  ///< the second generator
@@ -551,11 +551,11 @@ class search {
 
 }  // namespace
 
-victim_search::victim_search(core& c) : state_(std::make_unique<victim_search_state>(c)) {}
+victim_search::victim_search(session_state& c) : state_(std::make_unique<victim_search_state>(c)) {}
 victim_search::~victim_search() = default;
 
 std::int64_t victim_search::free_gpus() {
-  core& c = state_->c;
+  session_state& c = state_->c;
   if (c.gpus.count_parts()) {  // which the order of nodes does not know
     state_->open_nodes();
     return state_->free_everywhere;
@@ -578,13 +578,13 @@ result<search_outcome> victim_search::find(group_row group, const victim_rules& 
 }
 
 result<void> victim_search::finish(search_outcome outcome) {
-  core& c = state_->c;
+  session_state& c = state_->c;
   std::vector<group_row>& groups = state_->changed_groups;
   std::vector<node_row>& rows = state_->changed_nodes;
   groups.clear();
   rows.clear();
   const std::vector<std::uint32_t>& row_of_slot = *c.state().node_row_of_slot;
-  for (const work::operation& op : c.statement.log) {
+  for (const framework::operation& op : c.statement.log) {
     const group_row group = c.state().pods[op.pod].group;
     if (group != no_row) groups.push_back(group);
     for (const std::uint32_t slot : {op.old_node, c.live.pod_node[op.pod]}) {

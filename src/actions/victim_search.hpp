@@ -13,7 +13,7 @@
 #include <kaisched/result.hpp>
 
 #include "actions/victim_units.hpp"
-#include "session/core.hpp"
+#include "framework/session_state.hpp"
 
 namespace kaisched::actions {
 
@@ -30,7 +30,7 @@ struct victim_search_state;
 /// follows what is committed, so that a search costs what it looks at.
 class victim_search {
  public:
-  explicit victim_search(work::core& c);
+  explicit victim_search(framework::session_state& c);
   ~victim_search();
   victim_search(const victim_search&) = delete;
   victim_search& operator=(const victim_search&) = delete;

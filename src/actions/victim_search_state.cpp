@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "actions/victims_by_node.hpp"
-#include "session/members.hpp"
+#include "framework/members.hpp"
 
 namespace kaisched::actions {
 
@@ -12,14 +12,14 @@ namespace {
 
 constexpr std::size_t largest_list = std::size_t{1} << 20U;  ///< bytes; larger ones are given back
 
-bool waits(const work::core& c, group_row g) {
+bool waits(const framework::session_state& c, group_row g) {
   return c.queues.is_schedulable_queue(c.state().groups[g].queue) &&
-         work::count_pods(c, g, &model::sub_counts::pending) > 0;
+         framework::count_pods(c, g, &model::sub_counts::pending) > 0;
 }
 
 }  // namespace
 
-void victim_survey::read_nodes(const work::core& c) {
+void victim_survey::read_nodes(const framework::session_state& c) {
   const model::cluster_state& s = c.state();
   for (node_row row = 0; row < s.node_count(); ++row) {
     largest_node = std::max(largest_node, c.gpus.capacity(row));
@@ -30,7 +30,7 @@ void victim_survey::read_nodes(const work::core& c) {
   for (node_row row = 0; row < s.node_count(); ++row) note_node(c, row);
 }
 
-result<void> victim_survey::read_groups(const work::core& c) {
+result<void> victim_survey::read_groups(const framework::session_state& c) {
   const model::cluster_state& s = c.state();
   if (auto done = fill_indexes(c); !done) return done;
   is_spread.assign(s.group_slots, 0);
@@ -43,7 +43,7 @@ result<void> victim_survey::read_groups(const work::core& c) {
   return {};
 }
 
-result<void> victim_survey::fill_indexes(const work::core& c) {
+result<void> victim_survey::fill_indexes(const framework::session_state& c) {
   std::vector<group_row> waiting;
   for (const group_row g : *c.state().pending_groups) {
     if (waits(c, g)) waiting.push_back(g);
@@ -56,13 +56,13 @@ result<void> victim_survey::fill_indexes(const work::core& c) {
   return victims.fill(losing);
 }
 
-std::int64_t victim_survey::most_free(const work::core& c, node_row row) const {
+std::int64_t victim_survey::most_free(const framework::session_state& c, node_row row) const {
   // Where pods share devices amounts are rounded.
   if (c.state().pods_with_shares > 0) return c.gpus.capacity(row);
   return std::max<std::int64_t>(0, known_free[row] + held_[row]);
 }
 
-result<void> victim_survey::update_indexes(const work::core& c, std::span<const group_row> groups) {
+result<void> victim_survey::update_indexes(const framework::session_state& c, std::span<const group_row> groups) {
   if (has_shared_order(c)) return fill_indexes(c);
   for (const group_row g : groups) {
     if (auto done = pending.update(g, waits(c, g)); !done) return done;
@@ -71,7 +71,7 @@ result<void> victim_survey::update_indexes(const work::core& c, std::span<const 
   return {};
 }
 
-void victim_survey::note_group(const work::core& c, group_row g) {
+void victim_survey::note_group(const framework::session_state& c, group_row g) {
   bool spread = false;
   const bool loses = can_lose(c, g);
   if (is_counted_[g] != 0) {
@@ -109,16 +109,16 @@ void victim_survey::note_spread(group_row g, bool spread) {
     spread_groups.erase(at);
 }
 
-void victim_survey::note_lone_pod(const work::core& c, group_row g) {
+void victim_survey::note_lone_pod(const framework::session_state& c, group_row g) {
   lone_pods[g] = {};
   const model::group_core& group = c.state().groups[g];
   if (group.sub_count != 2) return;
   const model::sub_info& set = c.state().subs[group.first_sub + 1];
-  if (set.first_pod == no_row || set.first_pod != set.last_pod || !work::is_active(c, set.first_pod)) return;
+  if (set.first_pod == no_row || set.first_pod != set.last_pod || !framework::is_active(c, set.first_pod)) return;
   lone_pods[g] = {set.first_pod, node_of(c, set.first_pod), gpus_of(c, set.first_pod)};
 }
 
-void victim_survey::count_holding(const work::core& c, group_row g, std::int64_t sign) {
+void victim_survey::count_holding(const framework::session_state& c, group_row g, std::int64_t sign) {
   if (const placed_pod& lone = lone_pods[g]; lone.pod != no_row) {
     held_[lone.row] += sign * lone.gpus;
     return;
@@ -129,7 +129,7 @@ void victim_survey::count_holding(const work::core& c, group_row g, std::int64_t
     const model::group_core& group = c.state().groups[g];
     for (sub_group_row sub = group.first_sub; sub < group.first_sub + group.sub_count; ++sub) {
       for (pod_row p = c.state().subs[sub].first_pod; p != no_row; p = c.state().pods[p].next) {
-        if (!work::is_active(c, p) || c.live.pod_node[p] == no_row) continue;
+        if (!framework::is_active(c, p) || c.live.pod_node[p] == no_row) continue;
         if (counted.count == counted.room) {  // moves to the end, where it can grow
           const std::uint32_t from = counted.first;
           counted.first = static_cast<std::uint32_t>(holding_.size());
@@ -147,7 +147,7 @@ void victim_survey::count_holding(const work::core& c, group_row g, std::int64_t
   }
 }
 
-void victim_survey::note_node(const work::core& c, node_row row) {
+void victim_survey::note_node(const framework::session_state& c, node_row row) {
   free_everywhere -= known_free[row];
   if (with_gpus[row] != 0) free_with_gpus -= known_free[row];
   known_free[row] = free_gpus(c, row);
@@ -156,7 +156,7 @@ void victim_survey::note_node(const work::core& c, node_row row) {
   if (with_gpus[row] != 0) free_with_gpus += known_free[row];
 }
 
-victim_search_state::victim_search_state(work::core& of)
+victim_search_state::victim_search_state(framework::session_state& of)
     : victim_survey(of),
       c(of),
       plays_all(of.constraints.has(policy::trait_simulations_leave_traces)),
@@ -175,7 +175,7 @@ void victim_search_state::open_nodes() {
 result<void> victim_search_state::open() {
   if (knows_groups_) return {};
   const model::cluster_state& s = c.state();
-  base::first_made<work::survey>* const shared = c.shared_survey();
+  base::first_made<framework::survey>* const shared = c.shared_survey();
   const auto* const known = shared == nullptr ? nullptr : static_cast<const victim_survey*>(shared->get());
   if (known != nullptr) {
     static_cast<victim_survey&>(*this) = *known;

@@ -15,7 +15,7 @@
 #include "actions/job_queue.hpp"
 #include "actions/victim_units.hpp"
 #include "base/block_pool.hpp"
-#include "session/core.hpp"
+#include "framework/session_state.hpp"
 
 namespace kaisched::actions {
 
@@ -59,28 +59,28 @@ struct placed_pod {
 };
 
 /// Groups and nodes as searches for victims see them, brought up to date with what is committed.
-struct victim_survey : work::survey {
-  explicit victim_survey(work::core& c) : pending(c, serving::groups), victims(c, serving::victims) {}
+struct victim_survey : framework::survey {
+  explicit victim_survey(framework::session_state& c) : pending(c, serving::groups), victims(c, serving::victims) {}
 
   /// Reads the nodes of the session, or the groups once the nodes are known.
-  void read_nodes(const work::core& c);
-  result<void> read_groups(const work::core& c);
+  void read_nodes(const framework::session_state& c);
+  result<void> read_groups(const framework::session_state& c);
   /// Puts the groups that wait and those that can lose pods in their order.
-  result<void> fill_indexes(const work::core& c);
-  result<void> update_indexes(const work::core& c, std::span<const group_row> groups);
+  result<void> fill_indexes(const framework::session_state& c);
+  result<void> update_indexes(const framework::session_state& c, std::span<const group_row> groups);
   /// Looks at a group again after it has changed.
-  void note_group(const work::core& c, group_row g);
+  void note_group(const framework::session_state& c, group_row g);
   /// Adds what a node has free to the sums, again after it has changed.
-  void note_node(const work::core& c, node_row row);
+  void note_node(const framework::session_state& c, node_row row);
   /// The group has one pod that runs, and may lose it.
   [[nodiscard]] bool is_lone_victim(group_row g) const { return is_counted_[g] != 0 && lone_pods[g].pod != no_row; }
   /// GPUs that a node would have free if all pods had left that can be lost; rather too many than too few.
-  [[nodiscard]] std::int64_t most_free(const work::core& c, node_row row) const;
+  [[nodiscard]] std::int64_t most_free(const framework::session_state& c, node_row row) const;
 
   group_index pending;
   group_index victims;
-  work::node_set with_gpus;  ///< nodes with GPUs that are free or coming free
-  work::node_set every_node;
+  framework::node_set with_gpus;  ///< nodes with GPUs that are free or coming free
+  framework::node_set every_node;
   std::vector<std::int64_t> known_free;  ///< by node, as it is in the sums
   std::int64_t largest_node = 0;         ///< GPUs of the largest node
   std::vector<std::uint8_t> is_spread;   ///< by group: 1 for those that may lose pods and have some on several nodes
@@ -97,10 +97,10 @@ struct victim_survey : work::survey {
     std::uint32_t count = 0;
     std::uint32_t room = 0;
   };
-  void note_lone_pod(const work::core& c, group_row g);
+  void note_lone_pod(const framework::session_state& c, group_row g);
   void note_spread(group_row g, bool spread);
   /// Adds or takes off what a group holds that can lose pods.
-  void count_holding(const work::core& c, group_row g, std::int64_t sign);
+  void count_holding(const framework::session_state& c, group_row g, std::int64_t sign);
 
   std::vector<std::int64_t> held_;        ///< by node: GPUs of the groups that are counted
   std::vector<std::uint8_t> is_counted_;  ///< by group
@@ -123,7 +123,7 @@ class victims_by_node;
 
 /// Amounts and marks by node or group that one search leaves as it found them.
 struct victim_search_state : victim_survey {
-  explicit victim_search_state(work::core& of);
+  explicit victim_search_state(framework::session_state& of);
   ~victim_search_state() override;
   victim_search_state(const victim_search_state&) = delete;
   victim_search_state& operator=(const victim_search_state&) = delete;
@@ -135,7 +135,7 @@ struct victim_search_state : victim_survey {
   result<void> note_changes(std::span<const group_row> groups, std::span<const node_row> nodes);
   [[nodiscard]] std::int64_t most_free(node_row row) const { return victim_survey::most_free(c, row); }
 
-  work::core& c;
+  framework::session_state& c;
   /// Simulations cannot be left out, as they leave traces: some group that may lose pods remembers a chunk that it
   /// could not start any more, which KAI forgets when the group is simulated to leave; or pods share devices or have
   /// claims, where KAI's undo is not exact.
@@ -147,13 +147,13 @@ struct victim_search_state : victim_survey {
   std::unique_ptr<victims_by_node> by_node;
   job_queue victim_queue;
   job_queue service_queue;  ///< of a simulation, as the four below
-  work::node_set nodes_of_simulation;
+  framework::node_set nodes_of_simulation;
   scenario simulated;
   std::vector<victim_unit> recorded;    ///< victims found for fewer pending pods
   std::vector<victim_unit> found;       ///< by the simulation that ended well
   std::vector<std::uint8_t> is_in_set;  ///< by group
   std::vector<order_key> keys;
-  work::node_set nodes_of_part;             ///< that a part of the group is tried on
+  framework::node_set nodes_of_part;        ///< that a part of the group is tried on
   victim_set chosen;                        ///< that generators fill
   std::vector<group_row> changed_groups;    ///< by a search that is over
   std::vector<node_row> changed_nodes;      ///< likewise

@@ -5,13 +5,13 @@
 #include <memory_resource>
 #include <utility>
 
-#include "session/members.hpp"
+#include "framework/members.hpp"
 
 namespace kaisched::actions {
 
 result<void> offer_victims(job_queue& to, victim_search_state& kept, const victim_rules& rules, group_row waiting,
                            const std::function<bool(queue_row)>& from_queue) {
-  work::core& c = kept.c;
+  framework::session_state& c = kept.c;
   const auto accepts = [waiting, &rules](group_row g) { return g != waiting && rules.may_lose(g); };
   if (rules.most == 0) {
     std::pmr::vector<queue_row> leaves(&kept.memory);
@@ -34,8 +34,9 @@ result<void> offer_victims(job_queue& to, victim_search_state& kept, const victi
   return to.fill(first);
 }
 
-std::vector<pod_row> left_without(const work::core& c, std::span<const pod_row> pods, std::span<const pod_row> unit) {
-  const auto active = std::count_if(pods.begin(), pods.end(), [&](pod_row p) { return work::is_active(c, p); });
+std::vector<pod_row> left_without(const framework::session_state& c, std::span<const pod_row> pods,
+                                  std::span<const pod_row> unit) {
+  const auto active = std::count_if(pods.begin(), pods.end(), [&](pod_row p) { return framework::is_active(c, p); });
   std::vector<pod_row> rest;
   if (static_cast<std::ptrdiff_t>(unit.size()) >= active) return rest;
   std::vector<pod_row> sorted(unit.begin(), unit.end());

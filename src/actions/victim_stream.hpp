@@ -19,7 +19,7 @@ result<void> offer_victims(job_queue& to, victim_search_state& kept, const victi
                            const std::function<bool(queue_row)>& from_queue);
 
 /// The pods without those of the unit; empty if no active one is left.
-[[nodiscard]] std::vector<pod_row> left_without(const work::core& c, std::span<const pod_row> pods,
+[[nodiscard]] std::vector<pod_row> left_without(const framework::session_state& c, std::span<const pod_row> pods,
                                                 std::span<const pod_row> unit);
 
 /// All victims, unit by unit.
@@ -38,7 +38,7 @@ class victim_stream {
   [[nodiscard]] result<victim_unit> next();
 
  private:
-  work::core& c_;
+  framework::session_state& c_;
   const victim_rules* rules_ = nullptr;
   job_queue queue_;
 };

@@ -9,11 +9,11 @@
 #include "actions/job_queue.hpp"
 #include "actions/placement.hpp"
 #include "actions/unit_remains.hpp"
-#include "session/members.hpp"
+#include "framework/members.hpp"
 
 namespace kaisched::actions {
 
-void draw_trial(work::core& c, std::span<const victim_unit> units) {
+void draw_trial(framework::session_state& c, std::span<const victim_unit> units) {
   std::size_t pods = c.chunks.partial.chunk.size();
   for (const victim_unit& one : units) pods += one.pods.size();
   c.run.search_effort.draw(steps_of_trial + static_cast<std::int64_t>(pods));
@@ -50,7 +50,7 @@ result<bool> victim_trial::decide(std::span<const victim_unit> units) {
     std::vector<pod_row> lost;
     for (const victim_unit& one : units)
       std::copy_if(one.pods.begin(), one.pods.end(), std::back_inserter(lost),
-                   [&](pod_row p) { return !work::is_active(c_, p); });
+                   [&](pod_row p) { return !framework::is_active(c_, p); });
     return lost;
   };
   result<bool> helps = run(units);
@@ -76,7 +76,7 @@ result<bool> victim_trial::run(std::span<const victim_unit> units, own_places ow
   for (const victim_unit& one : units) {
     for (const pod_row p : one.pods) c_.statement.evict(p);
   }
-  work::failure why;
+  framework::failure why;
   result<bool> placed = place_group(c_, waiting_, {true, nullptr, plan_}, why);
   if (!placed) return placed;
   was_placed_ = *placed;
@@ -116,9 +116,9 @@ result<void> victim_trial::place_again(std::span<const victim_unit> units, own_p
 /// Each pod for itself, in their order: to where it was, and to the devices that it had.
 result<void> victim_trial::bring_back(group_row group, std::span<const pod_row> pods) {
   if (has_units(c_, group)) return {};  // they come back in whole units
-  work::partial_group waiting = c_.chunks.set_part_aside();
+  framework::partial_group waiting = c_.chunks.set_part_aside();
   result<void> outcome;
-  work::node_set own(c_.state().node_count(), 0);
+  framework::node_set own(c_.state().node_count(), 0);
   const std::set<pod_row> gone(pods.begin(), pods.end());
   for (const pod_row p : pods_of(c_, group)) {
     if (!gone.contains(p)) continue;
@@ -126,21 +126,22 @@ result<void> victim_trial::bring_back(group_row group, std::span<const pod_row> 
     const std::uint32_t before = c_.statement.depth();
     own[row] = 1;
     c_.chunks.take_part(group, std::span(&p, 1));
-    work::failure why;
+    framework::failure why;
     result<bool> placed = place_group(c_, group, {true, &own, nullptr}, why);
     own[row] = 0;
     if (!placed) {
       outcome = placed.failure();
       break;
     }
-    if (*placed && (!work::is_active(c_, p) || c_.statement.eviction_of(p) != no_row)) c_.statement.rollback(before);
+    if (*placed && (!framework::is_active(c_, p) || c_.statement.eviction_of(p) != no_row))
+      c_.statement.rollback(before);
   }
   c_.chunks.resume_part(std::move(waiting));
   return outcome;
 }
 
-result<void> place_again(work::core& c, group_row group, std::vector<pod_row> pods) {
-  work::partial_group waiting = c.chunks.set_part_aside();
+result<void> place_again(framework::session_state& c, group_row group, std::vector<pod_row> pods) {
+  framework::partial_group waiting = c.chunks.set_part_aside();
   result<void> outcome;
   // With roles in units a part of them comes back with whole units or not at all.
   const bool keeps_units = has_units(c, group);
@@ -148,11 +149,11 @@ result<void> place_again(work::core& c, group_row group, std::vector<pod_row> po
   const std::uint32_t start = c.statement.depth();
   std::uint32_t whole = start;
   while (true) {
-    std::erase_if(pods, [&](pod_row p) { return work::is_active(c, p); });
+    std::erase_if(pods, [&](pod_row p) { return framework::is_active(c, p); });
     if (pods.empty()) break;
     c.chunks.take_part(group, pods);
     if (c.chunks.partial.chunk.empty()) break;
-    work::failure why;
+    framework::failure why;
     result<bool> placed = place_group(c, group, {true, nullptr, nullptr}, why);
     if (!placed) outcome = placed.failure();
     if (!placed || !*placed) break;
@@ -161,7 +162,7 @@ result<void> place_again(work::core& c, group_row group, std::vector<pod_row> po
   c.chunks.resume_part(std::move(waiting));
   if (!keeps_units) return outcome;
   c.statement.rollback(whole);
-  if (whole > start && !work::is_satisfied(c, c.state().groups[group].first_sub)) c.statement.rollback(start);
+  if (whole > start && !framework::is_satisfied(c, c.state().groups[group].first_sub)) c.statement.rollback(start);
   return outcome;
 }
 

@@ -10,14 +10,14 @@
 
 #include "actions/placement.hpp"
 #include "actions/victim_units.hpp"
-#include "session/core.hpp"
+#include "framework/session_state.hpp"
 
 namespace kaisched::actions {
 
 /// Steps that a set costs which is tried, beside one for each pod of it and of the chunk (S19).
 constexpr std::int64_t steps_of_trial = 10;
 /// Draws them for a set of these units. A set that is ruled out without a trial costs one step.
-void draw_trial(work::core& c, std::span<const victim_unit> units);
+void draw_trial(framework::session_state& c, std::span<const victim_unit> units);
 
 /// Tries sets of victims for one waiting group. The chunk that the group is cut to is placed first, so that no victim
 /// takes the place that it was evicted for. Then the groups of the victims are placed again in the order of service,
@@ -25,7 +25,7 @@ void draw_trial(work::core& c, std::span<const victim_unit> units);
 class victim_trial {
  public:
   /// `plan`: of the waiting group, for all its trials; null: it asks for no shapes.
-  victim_trial(work::core& c, group_row waiting, const victim_rules& rules, domain_plan* plan)
+  victim_trial(framework::session_state& c, group_row waiting, const victim_rules& rules, domain_plan* plan)
       : c_(c), waiting_(waiting), rules_(rules), plan_(plan) {}
 
   /// True: the set helps, and the statement holds what becomes of it. False: the statement is as it was.
@@ -45,7 +45,7 @@ class victim_trial {
   result<void> bring_back(group_row group, std::span<const pod_row> pods);
   [[nodiscard]] bool moves_little(std::span<const victim_unit> units) const;
 
-  work::core& c_;
+  framework::session_state& c_;
   group_row waiting_;
   const victim_rules& rules_;
   domain_plan* plan_;
@@ -54,6 +54,6 @@ class victim_trial {
 
 /// Gives claims to pods that the statement has evicted: the gang of their group, then one pod after the other, until
 /// one has no place.
-result<void> place_again(work::core& c, group_row group, std::vector<pod_row> pods);
+result<void> place_again(framework::session_state& c, group_row group, std::vector<pod_row> pods);
 
 }  // namespace kaisched::actions

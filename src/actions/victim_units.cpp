@@ -4,15 +4,15 @@
 #include <map>
 #include <utility>
 
-#include "session/members.hpp"
-#include "session/remaining_group.hpp"
+#include "framework/members.hpp"
+#include "framework/remaining_group.hpp"
 
 namespace kaisched::actions {
 
 namespace {
 
-using work::core;
-using work::is_active;
+using framework::is_active;
+using framework::session_state;
 
 /// Every group has one unit.
 bool all_differ(std::span<const victim_unit> units) {
@@ -49,15 +49,15 @@ std::vector<pod_row> pods_in(std::span<const victim_unit> units) {
 void join(std::vector<victim_unit>& units) { join_units(units); }
 void join(unit_list& units) { join_units(units); }
 
-bool budgets_refuse(const core& c, const victim_rules& rules, std::span<const pod_row> pods) {
+bool budgets_refuse(const session_state& c, const victim_rules& rules, std::span<const pod_row> pods) {
   const std::optional<policy::budget_refusal> refused = c.access.budgets->refuses(pods);
   if (refused) tell_budget(rules, *refused);
   return refused.has_value();
 }
 
-bool has_pods_to_lose(const core& c, group_row group) {
+bool has_pods_to_lose(const session_state& c, group_row group) {
   const model::group_core& g = c.state().groups[group];
-  if (!g.live || work::count_pods(c, group, &model::sub_counts::active_allocated) == 0) return false;
+  if (!g.live || framework::count_pods(c, group, &model::sub_counts::active_allocated) == 0) return false;
   return g.semi_preemptible ? !next_unit(c, group, pods_of(c, group)).empty() : g.preemptible;
 }
 
@@ -68,7 +68,7 @@ unit_list victims_by_group(const scenario& of) {
   return units;
 }
 
-std::vector<pod_row> pods_of(const core& c, group_row group) {
+std::vector<pod_row> pods_of(const session_state& c, group_row group) {
   const model::group_core& g = c.state().groups[group];
   std::vector<pod_row> pods;
   for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
@@ -111,15 +111,15 @@ std::vector<victim_unit> victim_chains::closed(std::span<const victim_unit> unit
   return made;
 }
 
-bool is_lost(const core& c, const victim_unit& unit) {
+bool is_lost(const session_state& c, const victim_unit& unit) {
   return std::any_of(unit.pods.begin(), unit.pods.end(),
                      [&](pod_row p) { return static_cast<pod_status>(c.live.pod_state[p]) == pod_status::releasing; });
 }
 
-unit_pods next_unit(const core& c, group_row group, std::span<const pod_row> pods) {
+unit_pods next_unit(const session_state& c, group_row group, std::span<const pod_row> pods) {
   const bool keeps_core = c.state().groups[group].semi_preemptible;
   if (pods.size() == 1 && !keeps_core) return is_active(c, pods.front()) ? unit_pods{pods.front()} : unit_pods{};
-  work::remaining_group left(c, group);
+  framework::remaining_group left(c, group);
   for (const pod_row p : pods) {
     if (is_active(c, p)) left.add(p);
   }
@@ -128,14 +128,14 @@ unit_pods next_unit(const core& c, group_row group, std::span<const pod_row> pod
   return {unit.begin(), unit.end()};
 }
 
-bool has_kept_places_only(const core& c, group_row group) {
+bool has_kept_places_only(const session_state& c, group_row group) {
   if (!c.keeps_nominations() || c.state().nominated_pods == 0) return false;
   const std::vector<pod_row> pods = pods_of(c, group);
   return std::none_of(pods.begin(), pods.end(),
                       [&](pod_row p) { return is_active(c, p) && c.nominated_node(p) == no_row; });
 }
 
-bool can_lose(const core& c, group_row group) {
+bool can_lose(const session_state& c, group_row group) {
   return c.queues.is_schedulable_queue(c.state().groups[group].queue) && !c.groups.evicted_enough(group) &&
          has_pods_to_lose(c, group) && !has_kept_places_only(c, group);
 }

@@ -11,7 +11,7 @@
 
 #include <boost/container/small_vector.hpp>
 
-#include "session/core.hpp"
+#include "framework/session_state.hpp"
 
 namespace kaisched::actions {
 
@@ -94,10 +94,11 @@ inline void tell_budget(const victim_rules& rules, const policy::budget_refusal&
 }
 
 /// Budgets do not let these pods go beside those that have gone, which is told.
-[[nodiscard]] bool budgets_refuse(const work::core& c, const victim_rules& rules, std::span<const pod_row> pods);
+[[nodiscard]] bool budgets_refuse(const framework::session_state& c, const victim_rules& rules,
+                                  std::span<const pod_row> pods);
 
 /// Asks whether the outcome of a simulation is accepted, and counts.
-[[nodiscard]] inline bool accepted(const work::core& c, const victim_rules& rules, const scenario& what) {
+[[nodiscard]] inline bool accepted(const framework::session_state& c, const victim_rules& rules, const scenario& what) {
   const bool in_budget = c.access.budgets->holds();
   if (!in_budget) tell_budget(rules, c.access.budgets->overdraft());
   const bool good = in_budget && rules.accepts(what);
@@ -106,51 +107,53 @@ inline void tell_budget(const victim_rules& rules, const policy::budget_refusal&
 }
 
 /// Preemptible, with pods on nodes; semi-preemptible, with pods beyond its core.
-[[nodiscard]] bool has_pods_to_lose(const work::core& c, group_row group);
+[[nodiscard]] bool has_pods_to_lose(const framework::session_state& c, group_row group);
 
 /// All that the group has are places that were kept for it from earlier sessions: others have left for them, and before
 /// this session none of its pods had started.
-[[nodiscard]] bool has_kept_places_only(const work::core& c, group_row group);
+[[nodiscard]] bool has_kept_places_only(const framework::session_state& c, group_row group);
 
 /// May be taken from to make room for others: in a queue that can be served, not evicted often enough, with pods to
 /// lose that are more than `has_kept_places_only`.
-[[nodiscard]] bool can_lose(const work::core& c, group_row group);
+[[nodiscard]] bool can_lose(const framework::session_state& c, group_row group);
 
 /// What the group could lose next: one surplus pod or sub-group, else all its active pods, or nothing if it is
 /// semi-preemptible. `pods`: the pods that are left of the group.
-[[nodiscard]] unit_pods next_unit(const work::core& c, group_row group, std::span<const pod_row> pods);
+[[nodiscard]] unit_pods next_unit(const framework::session_state& c, group_row group, std::span<const pod_row> pods);
 
 /// The units of groups, in the order in which each group would lose them. Known as long as no pod of them changes.
 class victim_chains {
  public:
-  explicit victim_chains(const work::core& c) : c_(c) {}
+  explicit victim_chains(const framework::session_state& c) : c_(c) {}
 
   [[nodiscard]] const std::vector<victim_unit>& of(group_row group);
   /// The units of these pods and all that their groups lose before, in the order of the pods.
   [[nodiscard]] std::vector<victim_unit> closed(std::span<const victim_unit> units);
 
  private:
-  const work::core& c_;
+  const framework::session_state& c_;
   std::map<group_row, std::vector<victim_unit>> chains_;
 };
 
 /// Some pod of the unit has been evicted and not been placed again.
-[[nodiscard]] bool is_lost(const work::core& c, const victim_unit& unit);
+[[nodiscard]] bool is_lost(const framework::session_state& c, const victim_unit& unit);
 
 /// All pods that belong to the tree of a group, in task order within pod sets.
-[[nodiscard]] std::vector<pod_row> pods_of(const work::core& c, group_row group);
+[[nodiscard]] std::vector<pod_row> pods_of(const framework::session_state& c, group_row group);
 
 /// GPUs of a node that are free or coming free, in milli-GPU.
-[[nodiscard]] inline std::int64_t free_gpus(const work::core& c, node_row row) { return c.gpus.free(row); }
+[[nodiscard]] inline std::int64_t free_gpus(const framework::session_state& c, node_row row) {
+  return c.gpus.free(row);
+}
 
 /// The node that a pod is on.
-[[nodiscard]] inline node_row node_of(const work::core& c, pod_row p) {
+[[nodiscard]] inline node_row node_of(const framework::session_state& c, pod_row p) {
   return (*c.state().node_row_of_slot)[c.live.pod_node[p]];
 }
 
 /// GPUs that a pod holds, in milli-GPU.
-[[nodiscard]] inline std::int64_t gpus_of(const work::core& c, pod_row p) { return c.gpus.held(p); }
+[[nodiscard]] inline std::int64_t gpus_of(const framework::session_state& c, pod_row p) { return c.gpus.held(p); }
 /// GPUs that a pod asks for, in milli-GPU.
-[[nodiscard]] inline std::int64_t gpus_wanted(const work::core& c, pod_row p) { return c.gpus.wanted(p); }
+[[nodiscard]] inline std::int64_t gpus_wanted(const framework::session_state& c, pod_row p) { return c.gpus.wanted(p); }
 
 }  // namespace kaisched::actions

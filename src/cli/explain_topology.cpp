@@ -9,10 +9,10 @@
 
 #include "cli/chart.hpp"
 #include "cli/explain.hpp"
+#include "framework/topologies.hpp"
 #include "model/account.hpp"
 #include "model/snapshot_access.hpp"
 #include "policy/topology/pieces.hpp"
-#include "session/topologies.hpp"
 
 namespace kaisched::cli {
 
@@ -300,7 +300,7 @@ class picture {
 json explain_topology(const explanation& of, std::uint32_t topology) {
   const model::cluster_state& s = model::state_of(of.ran.over.base());
   const model::topology_info& info = (*s.topologies)[topology];
-  const picture made(of, work::build_topology(s, info, false));
+  const picture made(of, framework::build_topology(s, info, false));
   if (of.to.shows_report()) {
     const terminal& out = of.to.out();
     std::string levels;

@@ -12,8 +12,8 @@
 #include "cli/console.hpp"
 #include "cli/policy_arguments.hpp"
 #include "cli/terminal.hpp"
-#include "engine/old_names.hpp"
 #include "io/column_form.hpp"
+#include "session/old_names.hpp"
 
 namespace kaisched::cli {
 
@@ -84,9 +84,9 @@ json json_of(const option_info& option) {
 }
 
 int show_options(const std::string& given_name, console& to) {
-  const std::string name(engine_detail::current_option(given_name));
+  const std::string name(session_detail::current_option(given_name));
   std::vector<std::string> warnings;
-  engine_detail::warn_of_old_option(given_name, warnings);
+  session_detail::warn_of_old_option(given_name, warnings);
   for (const std::string& text : warnings) print_warning(text);
   const std::span<const option_info> all = option_list();
   const auto chosen = std::find_if(all.begin(), all.end(), [&](const option_info& one) { return one.name == name; });

@@ -8,8 +8,8 @@
 #include <kaisched/options.hpp>
 
 #include "cli/terminal.hpp"
-#include "engine/action_list.hpp"
 #include "policy/parts.hpp"
+#include "session/action_list.hpp"
 
 namespace kaisched::cli {
 
@@ -75,7 +75,7 @@ std::vector<std::string> values_of_option(std::string_view option) {
   if (!info->choices.empty()) return words_of(info->choices);
   std::vector<std::string> names;
   if (option == "actions") {
-    for (const engine_detail::action_entry& action : engine_detail::action_list()) names.emplace_back(action.name);
+    for (const session_detail::action_entry& action : session_detail::action_list()) names.emplace_back(action.name);
   } else if (option == "parts") {
     for (const policy::part_entry& part : policy::built_in_parts()) names.emplace_back(part.name);
   }

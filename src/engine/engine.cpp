@@ -7,13 +7,13 @@
 #include "actions/nominations.hpp"
 #include "base/nearest.hpp"
 #include "base/text.hpp"
-#include "engine/action_list.hpp"
-#include "engine/old_names.hpp"
-#include "engine/session_impl.hpp"
 #include "policy/parts.hpp"
 #include "schedulers/kueue/rules/settings.hpp"
 #include "schedulers/volcano/rules/catalog.hpp"
 #include "schedulers/yunikorn/rules/settings.hpp"
+#include "session/action_list.hpp"
+#include "session/old_names.hpp"
+#include "session/session_impl.hpp"
 
 namespace kaisched {
 
@@ -28,12 +28,12 @@ error unknown_name(std::string_view kind, std::string_view name, std::span<const
 
 }  // namespace
 
-namespace engine_detail {
+namespace session_detail {
 
 /// What an engine is made of.
 struct ingredients {
   policy_options options;
-  work::part_list registry;
+  framework::part_list registry;
   std::shared_ptr<const device_catalog> catalog;
 
   [[nodiscard]] part_factory find(std::string_view name) const {
@@ -44,14 +44,14 @@ struct ingredients {
   }
 };
 
-}  // namespace engine_detail
+}  // namespace session_detail
 
-using engine_detail::ingredients;
+using session_detail::ingredients;
 
 struct engine::impl : ingredients {
   std::shared_ptr<executor> threads;
   /// Of these, for all sessions until one of them changes; or why no session can be opened.
-  result<std::shared_ptr<const work::policy_setup>> setup = std::shared_ptr<const work::policy_setup>{};
+  result<std::shared_ptr<const framework::policy_setup>> setup = std::shared_ptr<const framework::policy_setup>{};
 
   /// Of these from now on; where memory is missing all is as before.
   void renew(ingredients fresh) {
@@ -62,9 +62,9 @@ struct engine::impl : ingredients {
   void renew() { setup = setup_of(*this); }
 
  private:
-  [[nodiscard]] static result<std::shared_ptr<const work::policy_setup>> setup_of(const ingredients& of) {
+  [[nodiscard]] static result<std::shared_ptr<const framework::policy_setup>> setup_of(const ingredients& of) {
     const policy_options& options = of.options;
-    auto all = std::make_shared<work::policy_setup>();
+    auto all = std::make_shared<framework::policy_setup>();
     all->options = options;
     all->catalog = of.catalog;
     for (const std::string& name : options.parts) {
@@ -80,7 +80,7 @@ struct engine::impl : ingredients {
       all->parts.emplace_back(name, factory);
     }
     std::vector<std::string_view> actions;
-    for (const engine_detail::action_entry& entry : engine_detail::action_list()) actions.push_back(entry.name);
+    for (const session_detail::action_entry& entry : session_detail::action_list()) actions.push_back(entry.name);
     for (const std::string& name : options.actions) {
       if (std::find(actions.begin(), actions.end(), name) == actions.end())
         return unknown_name("action", name, actions);
@@ -91,7 +91,7 @@ struct engine::impl : ingredients {
     if (const auto good = yunikorn::make_setup(options.yunikorn_settings); !good) return good.failure();
     const auto is_volcano = [](const std::string& action) { return action == "volcano"; };
     all->keeps_gangs = tiered->keeps_gangs || std::ranges::none_of(options.actions, is_volcano);
-    return std::shared_ptr<const work::policy_setup>(std::move(all));
+    return std::shared_ptr<const framework::policy_setup>(std::move(all));
   }
 };
 
@@ -99,7 +99,7 @@ engine::engine() : engine(preset("kai").value()) {}
 
 engine::engine(policy_options options) : impl_(std::make_unique<impl>()) {
   impl_->options = std::move(options);
-  engine_detail::update_actions(impl_->options.actions, impl_->options.warnings);
+  session_detail::update_actions(impl_->options.actions, impl_->options.warnings);
   for (const policy::part_entry& part : policy::built_in_parts()) impl_->registry.emplace_back(part.name, part.make);
   impl_->renew();
 }
@@ -153,9 +153,9 @@ std::vector<std::string> engine::part_names() const {
 result<session> engine::open(const snapshot& base, std::int64_t now) const {
   if (!impl_->setup) return impl_->setup.failure();
   auto body = std::make_unique<session::impl>(base, *impl_->setup, now);
-  body->core->threads = base::parallel(impl_->threads);
-  if (auto done = body->core->open(); !done) return done.failure();
-  actions::hold_nominated(*body->core);
+  body->state->threads = base::parallel(impl_->threads);
+  if (auto done = body->state->open(); !done) return done.failure();
+  actions::hold_nominated(*body->state);
   return session(std::move(body));
 }
 

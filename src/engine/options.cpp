@@ -10,10 +10,10 @@
 
 #include "base/nearest.hpp"
 #include "base/text.hpp"
-#include "engine/old_names.hpp"
 #include "model/vendor_devices.hpp"
 #include "policy/placement/expected_pods.hpp"
 #include "schedulers/hived/rules/ownership.hpp"
+#include "session/old_names.hpp"
 
 namespace kaisched {
 
@@ -545,7 +545,7 @@ std::string_view name_of(placement_strategy s) { return s == placement_strategy:
 std::span<const option_info> option_list() noexcept { return options; }
 
 result<void> policy_options::set(std::string_view given_name, std::string_view value) {
-  const std::string_view name = engine_detail::current_option(given_name);
+  const std::string_view name = session_detail::current_option(given_name);
   const option_info* o = find_option(name);
   if (o == nullptr) return unknown_option(name);
   if (o->applies_to != option_target::engine) return other_target(name);
@@ -601,7 +601,7 @@ result<void> policy_options::set(std::string_view given_name, std::string_view v
     hived_owned_cells = std::move(owned);
   } else if (name == "actions") {
     actions = base::split_names(value);
-    engine_detail::update_actions(actions, warnings);
+    session_detail::update_actions(actions, warnings);
   } else if (const auto names = member_of(name_lists, name); names != nullptr) {
     this->*names = base::split_names(value);
   } else if (name == "las_2d.limits") {
@@ -627,12 +627,12 @@ result<void> policy_options::set(std::string_view given_name, std::string_view v
   } else if (auto done = set_flag(this->*member_of(flags, name), name, value); !done) {
     return done;
   }
-  engine_detail::warn_of_old_option(given_name, warnings);
+  session_detail::warn_of_old_option(given_name, warnings);
   return {};
 }
 
 result<std::string> policy_options::get(std::string_view given_name) const {
-  const std::string_view name = engine_detail::current_option(given_name);
+  const std::string_view name = session_detail::current_option(given_name);
   const option_info* o = find_option(name);
   if (o == nullptr) return unknown_option(name);
   if (o->applies_to != option_target::engine) return other_target(name);

@@ -5,17 +5,17 @@
 
 #include <kaisched/scaling.hpp>
 
-#include "engine/row_names.hpp"
 #include "model/schema_writer.hpp"
 #include "model/snapshot_access.hpp"
 #include "model/state.hpp"
+#include "session/row_names.hpp"
 
 namespace kaisched {
 
 namespace {
 
-using engine_detail::views_of;
 using model::schema_writer;
+using session_detail::views_of;
 
 table scaling_table(const scale_report& of) {
   schema_writer w(table_kind::scaling);

@@ -8,8 +8,8 @@
 
 #include "actions/runtime.hpp"
 #include "federation/summary_maker.hpp"
+#include "framework/topologies.hpp"
 #include "model/snapshot_access.hpp"
-#include "session/topologies.hpp"
 
 namespace kaisched::federation_detail {
 
@@ -207,7 +207,7 @@ void summary_maker::add_kinds(const cluster_state& s) {
 void summary_maker::add_levels(const cluster_state& s, bool compat) {
   node_layout& l = *layout_;
   for (const model::topology_info& info : *s.topologies) {
-    const policy::topology::domain_tree tree = work::build_topology(s, info, compat);
+    const policy::topology::domain_tree tree = framework::build_topology(s, info, compat);
     for (std::uint32_t level = 1; level <= info.levels.size(); ++level) {
       level_domains& one = l.levels.emplace_back();
       one.topology = info.name;

@@ -17,8 +17,8 @@
 #include "base/copy_row.hpp"
 #include "base/name_map.hpp"
 #include "base/sha256.hpp"
-#include "engine/old_names.hpp"
 #include "io/scenario/scenario.hpp"
+#include "session/old_names.hpp"
 
 namespace kaisched::io {
 
@@ -584,7 +584,7 @@ result<void> recording::read_options(std::string_view payload) {
     const std::optional<std::string_view> value = take_text(payload);
     if (!name || !value) return damaged("an option without a value");
     // A recording cannot be written again, so its names are replaced without a warning.
-    options.push_back(engine_detail::current_setting(*name, *value));
+    options.push_back(session_detail::current_setting(*name, *value));
   }
   session_.preset = *preset;
   session_.options = std::move(options);

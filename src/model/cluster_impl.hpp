@@ -16,8 +16,8 @@
 
 namespace kaisched {
 
-namespace work {
-class core;
+namespace framework {
+class session_state;
 }
 struct decision;
 
@@ -29,7 +29,7 @@ struct cluster::impl {
   /// Applies what the step changes and keeps what it leaves open: all of it or nothing.
   result<void> carry_out(model::assumptions::step change);
   // With what sessions have decided; completed by the engine.
-  result<std::vector<conflict>> assume(const work::core& decided, cluster& self);
+  result<std::vector<conflict>> assume(const framework::session_state& decided, cluster& self);
   void check_stand_in(const snapshot& of, const decision& d, std::vector<conflict>& to) const;
   result<void> report(std::span<const entity_id> pods, model::report_kind outcome);
 

@@ -390,7 +390,7 @@ class Guarantees(unittest.TestCase):
             ("| G2 |", "| G12 |", "row 2: is not G2 with 5 cells"),
             ("(#g1-gangs-are-whole)", "(#g1-gangs)", "G1: its promise leads to no section"),
             ("src/model/quarantine.cpp", "src/model/quarantines.cpp", "G8: src/model/quarantines.cpp is no source"),
-            ("../src/engine/certificates.cpp", "testing.md", "G10: testing.md is no source"),
+            ("../src/session/certificates.cpp", "testing.md", "G10: testing.md is no source"),
             ("property/test_tiers.cpp", "property/test_ties.cpp", "G1: tests/property/test_ties.cpp is no property test"),
             ("accountability/test_soundness.cpp", "unit/test_cow.cpp", "G10: tests/unit/test_cow.cpp is no property test"),
             ("fuzz/fuzz_scenario.cpp", "fuzz/driver.cpp", "G6: tests/fuzz/driver.cpp is no fuzz target"),

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "framework/session_state.hpp"
 #include "oracle/contended_cluster.hpp"
 #include "policy/parts.hpp"
-#include "session/core.hpp"
 #include "support.hpp"
 
 using namespace kaisched;
@@ -16,8 +16,8 @@ using test::must;
 
 namespace {
 
-std::shared_ptr<const work::policy_setup> setup_with(std::string_view level) {
-  auto made = std::make_shared<work::policy_setup>();
+std::shared_ptr<const framework::policy_setup> setup_with(std::string_view level) {
+  auto made = std::make_shared<framework::policy_setup>();
   made->options = preset("kai").value();
   must(made->options.set("invariants", level));
   for (const std::string& name : made->options.parts) {
@@ -65,7 +65,7 @@ struct running {
     return sound ? std::string() : sound.failure().message;
   }
 
-  work::core core;
+  framework::session_state core;
 };
 
 struct fault {
@@ -157,7 +157,7 @@ TEST_CASE("sound statements pass, one after the other, with what was undone in b
     r.core.statement.evict(r.pod("solo-0"));
     r.core.statement.pipeline(r.pod("solo-0"), r.node("n2"), {});
     CHECK(r.commit().empty());
-    work::core fork = r.core;
+    framework::session_state fork = r.core;
     fork.statement.evict(r.pod("gang-0"));
     fork.statement.evict(r.pod("gang-1"));
     fork.statement.commit();

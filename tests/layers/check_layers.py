@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 # layer -> what it may include besides itself, the standard library and the public headers under include/
-CORE = ["base", "model", "policy", "session", "actions", "schedulers", "engine", "federation"]
+CORE = ["base", "model", "policy", "framework", "actions", "schedulers", "session", "engine", "federation"]
 MAY_INCLUDE = {layer: set(CORE[:rank]) for rank, layer in enumerate(CORE)}
 MAY_INCLUDE["io"] = set(CORE)
 MAY_INCLUDE["files"] = {*CORE, "io"}
@@ -189,14 +189,14 @@ BAD = {
     "src/engine/up.hpp": '#include "io/json.hpp"\n',
     "src/policy/up.cpp": "#include <kaisched/kaisched.h>\n",
     "src/schedulers/hived/rules/a.cpp": '#include "schedulers/yunikorn/rules/shares.hpp"\n',
-    "src/schedulers/hived/rules/b.cpp": '#include "session/core.hpp"\n',
-    "src/session/core.hpp": '#include "engine/up.hpp"\n',
+    "src/schedulers/hived/rules/b.cpp": '#include "framework/session_state.hpp"\n',
+    "src/framework/session_state.hpp": '#include "engine/up.hpp"\n',
     "src/io/files.cpp": '#include "files/cluster_file.hpp"\n',
     "src/io/up.cpp": '#include "simulation/s.hpp"\n',
     "src/simulation/s.hpp": '#include "nowhere.hpp"\n',
     "src/policy/stream.cpp": "#include <iostream>\n",
     "src/policy/hash.cpp": "std::unordered_map<int, int> m;\n",
-    "src/session/hash.cpp": "/* one\ntwo */ boost::unordered_flat_set<int> s;\n",
+    "src/framework/hash.cpp": "/* one\ntwo */ boost::unordered_flat_set<int> s;\n",
     "src/strange/x.cpp": "\n",
     "examples/embed_c/a.c": "#include <kaisched/kaisched.hpp>\n",
     "examples/embed_c/b.c": "#include <kaisched/abi.hpp>\n",

@@ -10,7 +10,7 @@ noticed, or if a survivor of the documented run has no reason in survivors.json.
   --list         the mutants that would be tried, and nothing else
   --only TEXT    those of files whose path contains TEXT
   --id IDS       just these, as a report names them
-  --session      src/session/members.cpp, core.cpp and node_choice.cpp as well
+  --session      src/framework/members.cpp, statement.cpp and node_choice.cpp as well
   --with-shared  also the recorded cases and the specification in ../shared (or $KAISCHED_SHARED), which are no part of
                  the project
   --update       brings the table in docs/testing.md up to date with the documented run
@@ -52,7 +52,7 @@ def arguments():
     parser.add_argument("--only", metavar="TEXT", help="of files whose path contains TEXT")
     parser.add_argument("--id", metavar="IDS", help="just these, separated by commas")
     parser.add_argument("--list", action="store_true", help="show the mutants, run nothing")
-    parser.add_argument("--session", action="store_true", help="three files of src/session as well")
+    parser.add_argument("--session", action="store_true", help="three files of src/framework as well")
     parser.add_argument("--with-shared", action="store_true", help="also tests that need ../shared")
     parser.add_argument("--at-least", type=float, default=AT_LEAST, metavar="PERCENT", help=f"default {AT_LEAST:g}")
     parser.add_argument("--json", metavar="FILE", help="the report as JSON")

@@ -13,7 +13,7 @@ import schemata
 import sites
 
 SCOPE = ("src/policy/", "src/actions/", "src/schedulers/")
-SESSION = ("src/session/members.cpp", "src/session/core.cpp", "src/session/node_choice.cpp")
+SESSION = ("src/framework/members.cpp", "src/framework/statement.cpp", "src/framework/node_choice.cpp")
 SWITCH_FILE = "src/base/mutant_switch.cpp"
 ROUNDS = 12             # of building and dropping what does not compile
 

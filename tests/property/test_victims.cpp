@@ -15,10 +15,10 @@
 #include "actions/victim_search.hpp"
 #include "actions/victim_trial.hpp"
 #include "draws.hpp"
+#include "framework/members.hpp"
+#include "framework/session_state.hpp"
 #include "policy/parts.hpp"
 #include "rows.hpp"
-#include "session/core.hpp"
-#include "session/members.hpp"
 #include "support.hpp"
 
 namespace of_test_victims {
@@ -189,8 +189,8 @@ std::string text_of(const world& w) {
 // ---- one search
 // ------------------------------------------------------------------------------------------------------
 
-std::shared_ptr<const work::policy_setup> kai_setup() {
-  auto made = std::make_shared<work::policy_setup>();
+std::shared_ptr<const framework::policy_setup> kai_setup() {
+  auto made = std::make_shared<framework::policy_setup>();
   made->options = preset("kai").value();
   for (const std::string& name : made->options.parts) {
     for (const policy::part_entry& part : policy::built_in_parts()) {
@@ -229,7 +229,7 @@ struct one_search {
     return found;
   }
 
-  work::core core;
+  framework::session_state core;
   std::set<group_row> firm;
   std::set<group_row> precious;
   actions::victim_rules rules;
@@ -237,9 +237,10 @@ struct one_search {
 };
 
 /// The first group that waits and lacks room.
-group_row first_waiting(const work::core& c) {
+group_row first_waiting(const framework::session_state& c) {
   for (const group_row g : *c.state().pending_groups) {
-    if (work::is_ready(c, c.state().groups[g].first_sub) && work::count_pods(c, g, &model::sub_counts::pending) > 0 &&
+    if (framework::is_ready(c, c.state().groups[g].first_sub) &&
+        framework::count_pods(c, g, &model::sub_counts::pending) > 0 &&
         c.queues.is_schedulable_queue(c.state().groups[g].queue)) {
       return g;
     }
@@ -282,7 +283,7 @@ struct lost_pods {
   }
 };
 
-lost_pods lost_of(const world& w, const work::core& c, std::span<const actions::victim_unit> set) {
+lost_pods lost_of(const world& w, const framework::session_state& c, std::span<const actions::victim_unit> set) {
   lost_pods found;
   for (const actions::victim_unit& unit : set) {
     if (!actions::is_lost(c, unit)) continue;
@@ -309,7 +310,7 @@ TEST_CASE("nothing can be left out or exchanged, small clusters get the cheapest
     const world w = large ? random_world(7, 8, 9, true) : random_world(1, 5, 8, draw(0, 1) == 0);
     RC_LOG() << text_of(w);
     one_search s(w);
-    work::core& c = s.core;
+    framework::session_state& c = s.core;
     const group_row waiting = first_waiting(c);
     if (waiting == no_row) return;
     const auto chains = s.candidates(waiting);
@@ -319,7 +320,7 @@ TEST_CASE("nothing can be left out or exchanged, small clusters get the cheapest
 
     // All sets, one by one.
     const bool small = w.nodes.size() <= 6 && units <= 10;
-    const work::pod_list chunk = c.chunks.chunk_of(waiting, true);
+    const framework::pod_list chunk = c.chunks.chunk_of(waiting, true);
     if (chunk.empty()) return;
     c.chunks.take_part(waiting, chunk);
     actions::victim_trial trial(c, waiting, s.rules, nullptr);
@@ -347,8 +348,8 @@ TEST_CASE("nothing can be left out or exchanged, small clusters get the cheapest
     }
     // What was evicted for it, also where it has its place again.
     std::set<pod_row> evicted;
-    for (const work::operation& op : c.statement.log) {
-      if (op.kind == work::operation_kind::evict) evicted.insert(op.pod);
+    for (const framework::operation& op : c.statement.log) {
+      if (op.kind == framework::operation_kind::evict) evicted.insert(op.pod);
     }
     std::vector<actions::victim_unit> found;
     for (const auto& chain : chains) {
@@ -356,7 +357,7 @@ TEST_CASE("nothing can be left out or exchanged, small clusters get the cheapest
         if (evicted.contains(unit.pods.front())) found.push_back(unit);
       }
     }
-    for (const pod_row p : chunk) RC_ASSERT(work::is_active(c, p));  // nobody leaves for nothing
+    for (const pod_row p : chunk) RC_ASSERT(framework::is_active(c, p));  // nobody leaves for nothing
     const lost_pods lost = lost_of(w, c, found);
     if (small) RC_ASSERT(!cheapest->costs_less_than(lost));
     c.statement.rollback(0);

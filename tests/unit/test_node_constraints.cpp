@@ -10,19 +10,19 @@
 
 #include <kaisched/engine.hpp>
 
-#include "engine/trial_world.hpp"
+#include "framework/session_state.hpp"
 #include "io/cluster_input.hpp"
 #include "io/synthetic.hpp"
 #include "policy/constraints/node_constraint.hpp"
-#include "session/core.hpp"
+#include "session/trial_world.hpp"
 #include "support.hpp"
 
 namespace of_test_node_constraints {
 
 using namespace kaisched;
-using engine_detail::trial_world;
 using policy::place_change;
 using policy::place_event;
+using session_detail::trial_world;
 using test::must;
 
 namespace {
@@ -162,7 +162,7 @@ snapshot snapshot_of(const io::cluster_input& input) {
 }
 
 result<session> open_with(const engine& by, const snapshot& s, policy::constraint_factory more) {
-  auto setup = std::make_shared<work::policy_setup>(*trial_world::setup_of(must(by.open(s, 0))));
+  auto setup = std::make_shared<framework::policy_setup>(*trial_world::setup_of(must(by.open(s, 0))));
   setup->constraints.push_back(more);
   return trial_world::open_by(s, std::move(setup), 0);
 }

@@ -3,11 +3,11 @@
 #include <cmath>
 #include <random>
 
+#include "framework/class_scores.hpp"
 #include "policy/access.hpp"
 #include "policy/placement/expected_waste.hpp"
 #include "policy/placement/fragmentation.hpp"
 #include "rows.hpp"
-#include "session/class_scores.hpp"
 #include "support.hpp"
 
 namespace of_test_packing_parts {
@@ -432,24 +432,26 @@ TEST_CASE("expected pods are read from text, and faults are named") {
 TEST_CASE("keys of a class: the best of many blocks, after any changes") {
   std::mt19937 random(7);
   for (const std::size_t nodes : {1U, 63U, 64U, 65U, 200U}) {
-    work::class_keys keys;
+    framework::class_keys keys;
     keys.open(nodes);
-    std::vector<std::int64_t> truth(nodes, work::class_keys::none);
+    std::vector<std::int64_t> truth(nodes, framework::class_keys::none);
     for (int step = 0; step < 3000; ++step) {
       const auto rank = static_cast<std::uint32_t>(random() % nodes);
-      const std::int64_t key = random() % 4 == 0 ? work::class_keys::none : static_cast<std::int64_t>(random() % 5) - 2;
+      const std::int64_t key =
+          random() % 4 == 0 ? framework::class_keys::none : static_cast<std::int64_t>(random() % 5) - 2;
       keys.set(rank, key);
       truth[rank] = key;
       if (step % 3 != 0) continue;
       const auto best = std::min_element(truth.begin(), truth.end());
-      const auto expected = *best == work::class_keys::none ? no_row : static_cast<std::uint32_t>(best - truth.begin());
+      const auto expected =
+          *best == framework::class_keys::none ? no_row : static_cast<std::uint32_t>(best - truth.begin());
       REQUIRE(keys.best() == expected);
     }
   }
 }
 
 TEST_CASE("the order of changes: the last first, and each node once") {
-  work::change_order order;
+  framework::change_order order;
   order.open(4);
   const auto since = [&](std::uint64_t then) {
     std::vector<node_row> rows;

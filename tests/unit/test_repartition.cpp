@@ -8,10 +8,10 @@
 
 #include <kaisched/engine.hpp>
 
+#include "framework/session_state.hpp"
 #include "io/cluster_input.hpp"
 #include "io/scenario/scenario.hpp"
 #include "model/snapshot_access.hpp"
-#include "session/core.hpp"
 #include "support.hpp"
 
 namespace of_test_repartition {
@@ -42,8 +42,8 @@ const std::string small =
     "pod_group whole\n"
     "  pod whole-0 gpu=1\n";
 
-work::division divided(const snapshot& s) {
-  work::division d;
+framework::division divided(const snapshot& s) {
+  framework::division d;
   d.group = 0;
   d.node = 0;
   d.device = 1;
@@ -54,7 +54,8 @@ work::division divided(const snapshot& s) {
   return d;
 }
 
-std::int64_t amount(const work::core& c, const base::cow<std::vector<std::int64_t>>& of, std::string_view profile) {
+std::int64_t amount(const framework::session_state& c, const base::cow<std::vector<std::int64_t>>& of,
+                    std::string_view profile) {
   return (*of)[c.state().mig_dimension(profile)];
 }
 
@@ -62,8 +63,8 @@ std::int64_t amount(const work::core& c, const base::cow<std::vector<std::int64_
 
 TEST_CASE("a division is undone to the byte, and what it makes is coming free") {
   const snapshot s = snapshot_of(small);
-  const work::policy_setup by{must(preset("kai")), {}, must(shipped_device_catalog())};
-  work::core c(s, std::make_shared<const work::policy_setup>(by), 0);
+  const framework::policy_setup by{must(preset("kai")), {}, must(shipped_device_catalog())};
+  framework::session_state c(s, std::make_shared<const framework::policy_setup>(by), 0);
   must(c.open());
   const std::string before = c.state_digest();
   const pod_row first = test::pod_by_name(s, "g-0");
@@ -76,7 +77,7 @@ TEST_CASE("a division is undone to the byte, and what it makes is coming free") 
   CHECK(amount(c, c.live.releasing, "3g.40gb") == 0);
   must(c.check());
 
-  work::division whole;
+  framework::division whole;
   whole.node = 0;
   whole.device = 0;
   whole.was_whole = true;
@@ -88,7 +89,7 @@ TEST_CASE("a division is undone to the byte, and what it makes is coming free") 
   CHECK((*c.live.idle)[dim_gpu] == 0);
   CHECK((*c.live.device_free)[0] == 0);
   must(c.check());
-  work::core fork(c);
+  framework::session_state fork(c);
   CHECK(fork.state_digest() == c.state_digest());
   fork.statement.rollback(0);
   CHECK(fork.state_digest() == before);

@@ -26,7 +26,7 @@ from pathlib import Path
 # What is precompiled together. A file gets the first of these all of whose headers it includes.
 PREAMBLES = [
     "doctest/doctest.h session/core.hpp",
-    "session/core.hpp",
+    "framework/session_state.hpp",
     "doctest/doctest.h model/state.hpp support.hpp",
     "model/state.hpp",
     "doctest/doctest.h support.hpp",

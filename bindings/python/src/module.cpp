@@ -15,7 +15,6 @@
 
 #include "arrow.hpp"
 #include "columns.hpp"
-#include "engine/old_names.hpp"
 #include "errors.hpp"
 #include "federation.hpp"
 #include "handles.hpp"
@@ -24,6 +23,7 @@
 #include "policies.hpp"
 #include "scaling.hpp"
 #include "scenario.hpp"
+#include "session/old_names.hpp"
 #include "sessions.hpp"
 #include "workloads.hpp"
 
@@ -129,7 +129,7 @@ PYBIND11_MODULE(_core, m) {
       "kind_of", [](const py::handle& name) { return static_cast<std::uint32_t>(kind_of(name)); }, py::arg("name"),
       "Number of the kind of table that a name means, in the singular or plural.");
   m.def("option_list", &option_dicts, "All options of engines and clusters.");
-  m.def("current_option", &kaisched::engine_detail::current_option, py::arg("name"),
+  m.def("current_option", &kaisched::session_detail::current_option, py::arg("name"),
         "The present name of an option that had another one in the version before; other names are as they are.");
   m.def("status_list", &status_list, "Number, name and meaning of every status.");
   m.def("pod_status_names", [] {

@@ -13,11 +13,11 @@
 #include <kaisched/table.hpp>
 
 #include "base/text.hpp"
+#include "framework/members.hpp"
+#include "framework/topologies.hpp"
 #include "model/account.hpp"
 #include "schedulers/hived/rules/layout.hpp"
 #include "schedulers/hived/rules/ownership.hpp"
-#include "session/members.hpp"
-#include "session/topologies.hpp"
 
 namespace kaisched::hived {
 
@@ -50,7 +50,7 @@ std::vector<std::int64_t> pairs_of(const model::node_info& node) {
 
 class builder {
  public:
-  explicit builder(const work::core& c) : c_(c), s_(c.state()) {}
+  explicit builder(const framework::session_state& c) : c_(c), s_(c.state()) {}
 
   result<cluster_view> make() {
     if (auto done = read_topology(); !done) return done.failure();
@@ -83,7 +83,7 @@ class builder {
     }
     if (found == nullptr) return {};
     levels_ = found->levels;
-    tree_ = work::build_topology(s_, *found, false);
+    tree_ = framework::build_topology(s_, *found, false);
     return {};
   }
 
@@ -235,7 +235,7 @@ class builder {
     std::vector<std::pair<group_row, std::vector<virtual_clusters::held_pod>>> told;
     std::vector<std::pair<group_row, std::vector<virtual_clusters::held_pod>>> others;
     for (const group_row g : c_.groups.in_order()) {
-      if (work::count_pods(c_, g, &model::sub_counts::holding) == 0) continue;
+      if (framework::count_pods(c_, g, &model::sub_counts::holding) == 0) continue;
       bool all_told = true;
       auto held = held_by(world.clusters, g, all_told);
       if (!held.empty()) (all_told ? told : others).emplace_back(g, std::move(held));
@@ -250,7 +250,7 @@ class builder {
     }
   }
 
-  const work::core& c_;
+  const framework::session_state& c_;
   const model::cluster_state& s_;
   std::vector<std::string> levels_;
   std::optional<policy::topology::domain_tree> tree_;
@@ -259,7 +259,7 @@ class builder {
 
 }  // namespace
 
-bool is_guaranteed(const work::core& c, group_row group) {
+bool is_guaranteed(const framework::session_state& c, group_row group) {
   const model::group_core& of = c.state().groups[group];
   return !of.preemptible || of.priority >= c.options.hived_opportunistic_below;
 }
@@ -269,13 +269,13 @@ std::uint32_t gpus_of(const model::pod_class& of) {
   return static_cast<std::uint32_t>(of.whole_devices + of.shared_count());
 }
 
-group_facts facts_of(const work::core& c, const cluster_view& world, group_row group) {
+group_facts facts_of(const framework::session_state& c, const cluster_view& world, group_row group) {
   const model::group_core& of = c.state().groups[group];
   const auto cluster = world.cluster_of.find(of.queue);
   return {cluster == world.cluster_of.end() ? nothing : cluster->second, of.priority,
           !of.preemptible || c.groups.evicted_enough(group)};
 }
 
-result<cluster_view> view_of(const work::core& c) { return builder(c).make(); }
+result<cluster_view> view_of(const framework::session_state& c) { return builder(c).make(); }
 
 }  // namespace kaisched::hived

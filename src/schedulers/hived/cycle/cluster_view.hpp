@@ -12,8 +12,8 @@
 
 #include <kaisched/result.hpp>
 
+#include "framework/session_state.hpp"
 #include "schedulers/hived/rules/virtual_clusters.hpp"
-#include "session/core.hpp"
 
 namespace kaisched::hived {
 
@@ -23,12 +23,12 @@ struct cluster_view {
 };
 
 /// It gets cells of its queue or waits; others use what is idle.
-[[nodiscard]] bool is_guaranteed(const work::core& c, group_row group);
+[[nodiscard]] bool is_guaranteed(const framework::session_state& c, group_row group);
 /// GPUs that a pod needs for itself. Of parts of one it takes the whole.
 [[nodiscard]] std::uint32_t gpus_of(const model::pod_class& of);
-[[nodiscard]] group_facts facts_of(const work::core& c, const cluster_view& world, group_row group);
+[[nodiscard]] group_facts facts_of(const framework::session_state& c, const cluster_view& world, group_row group);
 
 /// Error: options that name what is not there, or more cells than there are.
-[[nodiscard]] result<cluster_view> view_of(const work::core& c);
+[[nodiscard]] result<cluster_view> view_of(const framework::session_state& c);
 
 }  // namespace kaisched::hived

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "actions/placement.hpp"
+#include "framework/members.hpp"
 #include "schedulers/hived/cycle/cluster_view.hpp"
 #include "schedulers/schedulers.hpp"
-#include "session/members.hpp"
 
 namespace kaisched::hived {
 
@@ -22,7 +22,7 @@ constexpr int most_refusals = 64;
 
 class decider {
  public:
-  decider(work::core& c, cluster_view world) : c_(c), world_(std::move(world)) {}
+  decider(framework::session_state& c, cluster_view world) : c_(c), world_(std::move(world)) {}
 
   result<void> run() {
     for (const group_row group : actions::groups_to_start(c_)) {
@@ -30,7 +30,8 @@ class decider {
         if (auto on = c_.run.go_on(); !on) return on;
         const result<bool> placed = try_group(group);
         if (!placed) return placed.failure();
-        more = *placed && work::count_pods(c_, group, &model::sub_counts::pending) > 0;  // elastic pods, one by one
+        more =
+            *placed && framework::count_pods(c_, group, &model::sub_counts::pending) > 0;  // elastic pods, one by one
       }
     }
     return {};
@@ -40,16 +41,16 @@ class decider {
   using nodes = std::vector<std::uint8_t>;
 
   result<bool> try_group(group_row group) {
-    const work::pod_list chunk = c_.chunks.chunk_of(group, false);
+    const framework::pod_list chunk = c_.chunks.chunk_of(group, false);
     std::vector<pod_row> own;  // pods that need GPUs for themselves
     std::vector<pod_row> others;
     for (const pod_row pod : chunk) (gpus_of(c_.state().class_of(pod)) > 0 ? own : others).push_back(pod);
-    const bool had_started = work::count_pods(c_, group, &model::sub_counts::holding) > 0;
+    const bool had_started = framework::count_pods(c_, group, &model::sub_counts::holding) > 0;
     ++c_.results.statistics.back().groups_tried;
     if (own.empty()) return try_outside(group, had_started);
     nodes open = open_nodes(own);
     for (int refusals = 0; refusals < most_refusals; ++refusals) {
-      work::failure why;
+      framework::failure why;
       why.group = group;
       const std::optional<placement> found = find_place(group, own, open, why);
       if (!found) {
@@ -62,7 +63,7 @@ class decider {
       if (open.empty()) open.assign(c_.state().node_count(), 1);
       open[refused] = 0;
     }
-    work::failure why;
+    framework::failure why;
     why.group = group;
     why.pod = own.front();
     c_.results.failures.push_back(why);
@@ -71,14 +72,14 @@ class decider {
 
   /// Pods that need no GPU for themselves have nothing to do with cells.
   result<bool> try_outside(group_row group, bool had_started) {
-    work::failure why;
+    framework::failure why;
     result<bool> placed = actions::place_group(c_, group, {}, why);
     if (!placed) return placed;
     if (!*placed) {
       c_.results.failures.push_back(why);
       return false;
     }
-    const bool waits = work::must_wait_as_a_whole(c_, group);
+    const bool waits = framework::must_wait_as_a_whole(c_, group);
     if (waits) c_.statement.convert_to_pipelined(group);
     result<bool> starts = waits ? result<bool>(true) : actions::permit_start(c_, group);
     if (!starts || !*starts) return starts;
@@ -130,7 +131,7 @@ class decider {
   }
 
   std::optional<placement> find_place(group_row group, std::span<const pod_row> pods, const nodes& open,
-                                      work::failure& why) {
+                                      framework::failure& why) {
     const group_facts facts = facts_of(c_, world_, group);
     request asked;
     asked.cluster = facts.cluster;
@@ -185,7 +186,7 @@ class decider {
       return node;
     }
     for (const pod_row pod : others) {
-      const result<work::place> found = c_.choice.best(c_, pod, false);
+      const result<framework::place> found = c_.choice.best(c_, pod, false);
       if (!found || found->row == no_row) {
         c_.statement.rollback(0);
         return c_.state().node_count();
@@ -196,7 +197,7 @@ class decider {
         c_.statement.allocate(pod, found->row, found->devices, found->groups);
       }
     }
-    if (work::must_wait_as_a_whole(c_, group)) c_.statement.convert_to_pipelined(group);
+    if (framework::must_wait_as_a_whole(c_, group)) c_.statement.convert_to_pipelined(group);
     return no_row;
   }
 
@@ -204,12 +205,12 @@ class decider {
     const model::pod_class& ask = c_.state().class_of(pod);
     if (!actions::others_allow(c_, pod, node)) return false;
     const policy::free_amount amount = waits ? policy::free_amount::idle_or_releasing : policy::free_amount::idle;
-    const std::optional<work::place> found = work::place_on(c_, pod, node, amount);
+    const std::optional<framework::place> found = framework::place_on(c_, pod, node, amount);
     if (!found || (!waits && found->must_wait)) return false;
     const device_set devices = model::devices_of(c_.state(), ask, node, mask);
     const model::device_amount free = waits ? model::device_amount::free_or_releasing : model::device_amount::free_now;
     if (!model::can_take(c_.state(), c_.live, ask, node, devices, free)) return false;
-    if (!work::fits_with_devices(c_, pod, {node, waits, devices, {}}))
+    if (!framework::fits_with_devices(c_, pod, {node, waits, devices, {}}))
       return false;  // these may draw more than those found
     if (waits) {
       c_.statement.pipeline(pod, node, devices);
@@ -223,14 +224,15 @@ class decider {
     const model::group_core& of = c_.state().groups[group];
     for (sub_group_row sub = of.first_sub; sub < of.first_sub + of.sub_count; ++sub) {
       for (pod_row p = c_.state().subs[sub].first_pod; p != no_row; p = c_.state().pods[p].next) {
-        if (work::is_active(c_, p)) c_.statement.evict(p);
+        if (framework::is_active(c_, p)) c_.statement.evict(p);
       }
     }
   }
 
   result<bool> finish(group_row group, std::span<const pod_row> own, const placement& at, bool had_started) {
-    const bool waits = std::ranges::none_of(
-        c_.statement.log, [](const work::operation& one) { return one.kind == work::operation_kind::allocate; });
+    const bool waits = std::ranges::none_of(c_.statement.log, [](const framework::operation& one) {
+      return one.kind == framework::operation_kind::allocate;
+    });
     const group_facts facts = facts_of(c_, world_, group);
     for (std::size_t i = 0; i < own.size(); ++i) {
       if (const auto place = world_.clusters.told(at, i, facts.cluster))
@@ -246,14 +248,14 @@ class decider {
     return true;
   }
 
-  work::core& c_;
+  framework::session_state& c_;
   cluster_view world_;
   std::map<class_row, nodes> accepted_;  ///< by class; empty: all
 };
 
 }  // namespace
 
-result<void> schedule(work::core& c) {
+result<void> schedule(framework::session_state& c) {
   result<cluster_view> world = view_of(c);
   if (!world) return world.failure();
   return decider(c, std::move(*world)).run();

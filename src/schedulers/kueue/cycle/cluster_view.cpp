@@ -230,8 +230,8 @@ class quota_maker {
 
 class workload_reader {
  public:
-  workload_reader(const work::core& c, const scheduler_setup& setup, const std::map<queue_row, std::size_t>& at,
-                  cluster_view& into)
+  workload_reader(const framework::session_state& c, const scheduler_setup& setup,
+                  const std::map<queue_row, std::size_t>& at, cluster_view& into)
       : c_(c),
         s_(c.state()),
         setup_(setup),
@@ -422,7 +422,7 @@ class workload_reader {
     }
   }
 
-  const work::core& c_;
+  const framework::session_state& c_;
   const model::cluster_state& s_;
   const scheduler_setup& setup_;
   std::array<bool, resource_count> covered_;
@@ -434,7 +434,7 @@ class workload_reader {
 
 }  // namespace
 
-cluster_view view_of(const work::core& c, const scheduler_setup& setup) {
+cluster_view view_of(const framework::session_state& c, const scheduler_setup& setup) {
   flavor_list flavors = flavors_of(c.state(), setup);
   cluster_view made(cell_space{static_cast<std::uint32_t>(flavors.names.size()), resource_count});
   quota_maker quotas(c.state(), setup, flavors);

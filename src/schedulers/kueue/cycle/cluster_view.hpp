@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "framework/session_state.hpp"
 #include "schedulers/kueue/rules/cycle.hpp"
 #include "schedulers/kueue/rules/settings.hpp"
-#include "session/core.hpp"
 
 namespace kaisched::kueue {
 
@@ -47,6 +47,6 @@ struct cluster_view {
   std::string topology;  ///< of the flavors; empty: places are left to what chooses nodes
 };
 
-[[nodiscard]] cluster_view view_of(const work::core& c, const scheduler_setup& setup);
+[[nodiscard]] cluster_view view_of(const framework::session_state& c, const scheduler_setup& setup);
 
 }  // namespace kaisched::kueue

@@ -9,7 +9,7 @@
 
 namespace kaisched::kueue {
 
-cycle_runner::cycle_runner(cluster_view& world, const scheduler_setup& setup, const work::core& c,
+cycle_runner::cycle_runner(cluster_view& world, const scheduler_setup& setup, const framework::session_state& c,
                            session_places* places)
     : world_(world),
       setup_(setup),
@@ -61,7 +61,7 @@ std::string cycle_runner::shape_of(const waiting_workload& one) const {
   return text;
 }
 
-result<void> cycle_runner::run(work::core& c) {
+result<void> cycle_runner::run(framework::session_state& c) {
   std::size_t idle = 0;
   for (;;) {
     if (auto on = c.run.go_on(); !on) return on;
@@ -262,9 +262,9 @@ void cycle_runner::remember(std::size_t workload, const head_result& result) {
   }
 }
 
-work::failure cycle_runner::reason_of(std::size_t workload) const {
+framework::failure cycle_runner::reason_of(std::size_t workload) const {
   const waiting_workload& of = world_.waiting[workload];
-  work::failure why;
+  framework::failure why;
   why.group = of.group;
   if (of.is_refused) {
     why.what = constraint::plugin;

@@ -36,13 +36,14 @@ struct admission_step {
 class cycle_runner {
  public:
   /// `places` may be null.
-  cycle_runner(cluster_view& world, const scheduler_setup& setup, const work::core& c, session_places* places);
+  cycle_runner(cluster_view& world, const scheduler_setup& setup, const framework::session_state& c,
+               session_places* places);
 
-  [[nodiscard]] result<void> run(work::core& c);
+  [[nodiscard]] result<void> run(framework::session_state& c);
 
   [[nodiscard]] const std::vector<admission_step>& steps() const { return steps_; }
   /// Why a workload waits that was not admitted, as far as quotas and places are concerned.
-  [[nodiscard]] work::failure reason_of(std::size_t workload) const;
+  [[nodiscard]] framework::failure reason_of(std::size_t workload) const;
   [[nodiscard]] bool is_admitted(std::size_t workload) const { return lives_[workload].admitted; }
 
  private:
@@ -80,7 +81,7 @@ class cycle_runner {
 
   cluster_view& world_;
   const scheduler_setup& setup_;
-  const work::core& c_;
+  const framework::session_state& c_;
   session_places* places_;
   std::vector<line> lines_;
   std::vector<life> lives_;

@@ -9,11 +9,11 @@
 
 #include "actions/placement.hpp"
 #include "actions/unit_remains.hpp"
+#include "framework/members.hpp"
 #include "schedulers/kueue/cycle/cluster_view.hpp"
 #include "schedulers/kueue/cycle/cycles.hpp"
 #include "schedulers/kueue/cycle/places.hpp"
 #include "schedulers/schedulers.hpp"
-#include "session/members.hpp"
 
 namespace kaisched::kueue {
 
@@ -22,7 +22,7 @@ namespace {
 /// Does in a session what the cycles have decided.
 class step_performer {
  public:
-  step_performer(work::core& c, const cluster_view& world, const session_places* places)
+  step_performer(framework::session_state& c, const cluster_view& world, const session_places* places)
       : c_(c), world_(world), places_(places) {}
 
   result<void> perform(const admission_step& step) {
@@ -39,7 +39,7 @@ class step_performer {
       const model::group_core& g = s.groups[world_.running[one.workload]];
       for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
         for (pod_row p = s.subs[sub].first_pod; p != no_row; p = s.pods[p].next) {
-          if (work::is_active(c_, p)) c_.statement.evict(p);
+          if (framework::is_active(c_, p)) c_.statement.evict(p);
         }
       }
     }
@@ -53,8 +53,8 @@ class step_performer {
   result<void> start(const admission_step& step) {
     const waiting_workload& of = world_.waiting[step.workload];
     ++c_.results.statistics.back().groups_tried;
-    const bool had_started = work::count_pods(c_, of.group, &model::sub_counts::holding) > 0;
-    work::failure why;
+    const bool had_started = framework::count_pods(c_, of.group, &model::sub_counts::holding) > 0;
+    framework::failure why;
     why.group = of.group;
     const std::size_t broken = actions::unit_remains(c_, of.group).size();
     std::vector<std::size_t> counts;
@@ -66,7 +66,7 @@ class step_performer {
     if (const std::vector<pod_row> remains = actions::unit_remains(c_, of.group); remains.size() > broken) {
       leave_out(remains, of, counts);
       c_.statement.rollback(0);
-      work::failure again;
+      framework::failure again;
       again.group = of.group;
       const result<bool> placed = place_sets(step, of, counts, again);
       if (!placed) return placed.failure();
@@ -75,7 +75,7 @@ class step_performer {
     }
     const sub_group_row root = c_.state().groups[of.group].first_sub;
     if (!*all) c_.results.failures.push_back(why);
-    if (c_.statement.log.empty() || (!*all && !work::is_satisfied(c_, root))) {
+    if (c_.statement.log.empty() || (!*all && !framework::is_satisfied(c_, root))) {
       c_.statement.rollback(0);
       return {};
     }
@@ -87,7 +87,7 @@ class step_performer {
 
   /// So many of each set. False if some have no place: those before them have theirs.
   result<bool> place_sets(const admission_step& step, const waiting_workload& of, std::span<const std::size_t> counts,
-                          work::failure& why) {
+                          framework::failure& why) {
     bool all = true;
     for (std::size_t i = 0; i < counts.size(); ++i) {
       const std::span<const pod_row> pods = std::span(of.sets[i].pods).first(counts[i]);
@@ -107,7 +107,7 @@ class step_performer {
     for (std::size_t i = counts.size(); i-- > 0;) {
       const std::span<const pod_row> pods = std::span(of.sets[i].pods).first(counts[i]);
       const auto placed =
-          static_cast<std::size_t>(std::ranges::count_if(pods, [&](pod_row p) { return work::is_active(c_, p); }));
+          static_cast<std::size_t>(std::ranges::count_if(pods, [&](pod_row p) { return framework::is_active(c_, p); }));
       std::size_t& left = surplus[of.sets[i].sub];
       const std::size_t fewer = std::min(left, placed);
       counts[i] = placed - fewer;
@@ -116,7 +116,7 @@ class step_performer {
   }
 
   result<bool> place_in_domains(std::span<const pod_row> pods, const pod_set_assignment& set,
-                                const domain_assignment& places, work::failure& why) {
+                                const domain_assignment& places, framework::failure& why) {
     bool all = true;
     for (const placed_pods& one : places.places) {
       const auto count = std::min(pods.size(), static_cast<std::size_t>(one.count));
@@ -129,7 +129,7 @@ class step_performer {
   }
 
   /// Any node of the flavor that the pods were given; pods that ask for nothing have none and may go anywhere.
-  result<bool> place_in_flavor(std::span<const pod_row> pods, const pod_set_assignment& set, work::failure& why) {
+  result<bool> place_in_flavor(std::span<const pod_row> pods, const pod_set_assignment& set, framework::failure& why) {
     if (set.flavors.empty() || world_.flavors.size() == 1) return place_in_scope(pods, {}, why);
     const std::uint32_t flavor = set.flavors.front().flavor;
     if (nodes_of_flavor_.empty()) {
@@ -141,7 +141,7 @@ class step_performer {
     return place_on_nodes(pods, nodes_of_flavor_[flavor], why);
   }
 
-  result<bool> place_on_nodes(std::span<const pod_row> pods, std::span<const node_row> nodes, work::failure& why) {
+  result<bool> place_on_nodes(std::span<const pod_row> pods, std::span<const node_row> nodes, framework::failure& why) {
     if (nodes.size() == 1) {
       for (const pod_row pod : pods) {
         if (!place_on(pod, nodes.front())) {
@@ -151,18 +151,19 @@ class step_performer {
       }
       return true;
     }
-    work::node_set among(c_.state().node_count(), 0);
+    framework::node_set among(c_.state().node_count(), 0);
     for (const node_row row : nodes) among[row] = 1;
-    const work::node_band band(nodes.begin(), nodes.end());
-    work::node_bands bands(band);
+    const framework::node_band band(nodes.begin(), nodes.end());
+    framework::node_bands bands(band);
     return place_in_scope(pods, {&among, &bands}, why);
   }
 
-  result<bool> place_in_scope(std::span<const pod_row> pods, const work::node_scope& scope, work::failure& why) {
+  result<bool> place_in_scope(std::span<const pod_row> pods, const framework::node_scope& scope,
+                              framework::failure& why) {
     c_.choice.start_scope();
     for (const pod_row pod : pods) {
       if (auto on = c_.run.go_on(); !on) return on.failure();
-      result<work::place> found = c_.choice.best(c_, pod, false, scope);
+      result<framework::place> found = c_.choice.best(c_, pod, false, scope);
       if (!found) return found.failure();
       if (found->row == no_row || found->must_wait) {
         why.pod = pod;
@@ -175,13 +176,13 @@ class step_performer {
 
   bool place_on(pod_row pod, node_row node) {
     if (!actions::others_allow(c_, pod, node)) return false;
-    const std::optional<work::place> found = work::place_on(c_, pod, node, policy::free_amount::idle);
+    const std::optional<framework::place> found = framework::place_on(c_, pod, node, policy::free_amount::idle);
     if (!found || found->must_wait) return false;
     c_.statement.allocate(pod, node, found->devices, found->groups);
     return true;
   }
 
-  work::core& c_;
+  framework::session_state& c_;
   const cluster_view& world_;
   const session_places* places_;
   std::vector<std::vector<node_row>> nodes_of_flavor_;
@@ -189,7 +190,7 @@ class step_performer {
 
 }  // namespace
 
-result<void> schedule(work::core& c) {
+result<void> schedule(framework::session_state& c) {
   const result<scheduler_setup> setup = make_setup(c.options.kueue_settings);
   if (!setup) return setup.failure();
   cluster_view world = view_of(c, *setup);

@@ -16,13 +16,13 @@ namespace {
 constexpr std::string_view host_label = "kubernetes.io/hostname";
 constexpr std::int64_t endless_pods = std::numeric_limits<std::int32_t>::max();
 
-const std::vector<std::string>& levels_of(const work::core& c, const std::string& topology) {
+const std::vector<std::string>& levels_of(const framework::session_state& c, const std::string& topology) {
   return std::ranges::find(*c.state().topologies, topology, &model::topology_info::name)->levels;
 }
 
 }  // namespace
 
-session_places::session_places(const work::core& c, const cluster_view& world)
+session_places::session_places(const framework::session_state& c, const cluster_view& world)
     : c_(c), world_(world), levels_(levels_of(c, world.topology)), pods_resource_(c.state().dims()) {
   const bool hosts = !levels_.empty() && levels_.back() == host_label;
   for (std::size_t f = 0; f < world.flavors.size(); ++f)

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "framework/session_state.hpp"
 #include "schedulers/kueue/cycle/cluster_view.hpp"
 #include "schedulers/kueue/rules/cycle.hpp"
-#include "session/core.hpp"
 
 namespace kaisched::kueue {
 
@@ -19,7 +19,7 @@ namespace kaisched::kueue {
 class session_places final : public place_book {
  public:
   /// Both have to outlive this; workloads of the world that run are counted where they are.
-  session_places(const work::core& c, const cluster_view& world);
+  session_places(const framework::session_state& c, const cluster_view& world);
 
   /// The heads of the next cycle.
   void start(std::vector<const waiting_workload*> heads);
@@ -66,7 +66,7 @@ class session_places final : public place_book {
   [[nodiscard]] pod_set_places request_of(const waiting_workload& of, std::size_t set, std::int64_t count,
                                           std::uint32_t flavor);
 
-  const work::core& c_;
+  const framework::session_state& c_;
   const cluster_view& world_;
   std::vector<std::string> levels_;
   std::uint32_t pods_resource_ = 0;  ///< behind the dimensions

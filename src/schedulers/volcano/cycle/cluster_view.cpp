@@ -130,7 +130,7 @@ class pods_as_neighbours final : public neighbourhood {
 
 class cluster_view_maker {
  public:
-  cluster_view_maker(const work::core& c, const job_plan& plan)
+  cluster_view_maker(const framework::session_state& c, const job_plan& plan)
       : c_(c), s_(c.state()), plan_(plan), requests_(s_.classes.size()) {}
 
   result<cluster_view> make(bool enqueues) {
@@ -695,7 +695,7 @@ class cluster_view_maker {
         first.size() == 1 ? tasks[first.front()].request : policy::shared_resources(requests_of(made_.cluster, first));
   }
 
-  const work::core& c_;
+  const framework::session_state& c_;
   const model::cluster_state& s_;
   const job_plan& plan_;
   cluster_view made_;
@@ -713,7 +713,7 @@ class cluster_view_maker {
 
 }  // namespace
 
-result<cluster_view> view_of(const work::core& c, const job_plan& jobs, bool enqueues) {
+result<cluster_view> view_of(const framework::session_state& c, const job_plan& jobs, bool enqueues) {
   return cluster_view_maker(c, jobs).make(enqueues);
 }
 

@@ -12,9 +12,9 @@
 
 #include <kaisched/result.hpp>
 
+#include "framework/session_state.hpp"
 #include "schedulers/volcano/rules/catalog.hpp"
 #include "schedulers/volcano/rules/state.hpp"
-#include "session/core.hpp"
 
 namespace kaisched::volcano {
 
@@ -26,6 +26,6 @@ struct cluster_view {
 
 /// @param jobs what they are made of. @param enqueues an action lets them in. Error: groups ask for domains of several
 /// topologies.
-[[nodiscard]] result<cluster_view> view_of(const work::core& c, const job_plan& jobs, bool enqueues);
+[[nodiscard]] result<cluster_view> view_of(const framework::session_state& c, const job_plan& jobs, bool enqueues);
 
 }  // namespace kaisched::volcano

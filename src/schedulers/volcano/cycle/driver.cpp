@@ -9,11 +9,11 @@
 
 #include "actions/placement.hpp"
 #include "actions/unit_remains.hpp"
+#include "framework/members.hpp"
 #include "schedulers/schedulers.hpp"
 #include "schedulers/volcano/cycle/actions.hpp"
 #include "schedulers/volcano/cycle/cluster_view.hpp"
 #include "schedulers/volcano/rules/catalog.hpp"
-#include "session/members.hpp"
 
 namespace kaisched::volcano {
 
@@ -39,7 +39,7 @@ action_kind kind_of(tiered_action action) {
 /// Does in a session what tiered plug-ins have committed.
 class performer {
  public:
-  performer(work::core& c, const cluster_view& world) : c_(c), world_(world) {}
+  performer(framework::session_state& c, const cluster_view& world) : c_(c), world_(world) {}
 
   result<void> perform(std::span<const operation> all) {
     while (!all.empty()) {
@@ -70,7 +70,7 @@ class performer {
     if (const auto before = held_.extract(group)) {
       statement.insert(statement.begin(), before.mapped().begin(), before.mapped().end());
     }
-    const bool had_started = work::count_pods(c_, group, &model::sub_counts::holding) > 0;
+    const bool had_started = framework::count_pods(c_, group, &model::sub_counts::holding) > 0;
     const bool evicts = std::ranges::any_of(statement, [](const auto& one) { return one.what == deed::evict; });
     ++c_.results.statistics.back().groups_tried;
     const std::size_t broken = actions::unit_remains(c_, group).size();
@@ -84,10 +84,10 @@ class performer {
     for (const operation& one : statement) {
       const pod_row pod = world_.pods[one.task];
       if (one.what == deed::evict) {
-        if (work::is_active(c_, pod)) c_.statement.evict(pod);  // else it has gone with its unit
+        if (framework::is_active(c_, pod)) c_.statement.evict(pod);  // else it has gone with its unit
       } else if (!actions::put_on(c_, pod, static_cast<node_row>(one.node), one.what == deed::allocate)) {
         c_.statement.rollback(0);
-        work::failure why;
+        framework::failure why;
         why.group = group;
         why.pod = pod;
         c_.results.failures.push_back(why);
@@ -97,7 +97,7 @@ class performer {
     }
     for (const auto& [loser, before] : losers) actions::evict_unit_remains(c_, loser, before);
     if (!c_.statement.keeps_budgets(group)) {
-      work::failure why;
+      framework::failure why;
       why.group = group;
       c_.results.failures.push_back(why);
       return {};
@@ -123,13 +123,13 @@ class performer {
     }
     // A part of a gang: backfill may bring the pods that ask for nothing, which count as there before. Room that
     // preempt has promised to some of a gang holds for one session in Volcano, and would stay here.
-    if (!evicts && c_.setup->keeps_gangs && !work::is_satisfied(c_, c_.state().groups[group].first_sub)) {
+    if (!evicts && c_.setup->keeps_gangs && !framework::is_satisfied(c_, c_.state().groups[group].first_sub)) {
       c_.statement.rollback(0);
       held_[group] = all.empty() ? std::move(statement) : std::move(all);
       return {};
     }
     bool waits = std::ranges::none_of(statement, [](const auto& one) { return one.what == deed::allocate; });
-    if (!waits && actions::has_units(c_, group) && work::must_wait_as_a_whole(c_, group)) {
+    if (!waits && actions::has_units(c_, group) && framework::must_wait_as_a_whole(c_, group)) {
       c_.statement.convert_to_pipelined(group);
       waits = true;
     }
@@ -141,14 +141,14 @@ class performer {
     return actions::commit_group(c_, group, waits, had_started);
   }
 
-  work::core& c_;
+  framework::session_state& c_;
   const cluster_view& world_;
   std::map<group_row, operations> held_;  ///< statements of gangs that are not complete with them
   std::vector<operations> refused_;
 };
 
 /// Why jobs wait that have been let in: they were tried. Of others nobody has.
-void note_failures(work::core& c, const session& of, const cluster_view& world) {
+void note_failures(framework::session_state& c, const session& of, const cluster_view& world) {
   for (row job = 0; job < world.groups.size(); ++job) {
     const auto& one = of.cluster().jobs[job];
     if (!one.kept_out_by.empty()) c.results.note_refusing_plugin(world.groups[job], one.kept_out_by);
@@ -158,7 +158,7 @@ void note_failures(work::core& c, const session& of, const cluster_view& world) 
       return about.status == task_status::pending && !about.gated;
     });
     if (waits == one.tasks.end()) continue;
-    work::failure why;
+    framework::failure why;
     why.group = world.groups[job];
     why.pod = world.pods[*waits];
     const plugin* refuser = of.overuse_caller(one.queue);
@@ -218,7 +218,7 @@ result<void> run_one(performer& by, session& of, const scheduler_setup& setup, t
 
 }  // namespace
 
-result<plugin_points> points_of_nodes(const work::core& c, pod_row pod, std::span<const node_row> nodes,
+result<plugin_points> points_of_nodes(const framework::session_state& c, pod_row pod, std::span<const node_row> nodes,
                                       std::string_view without) {
   result<scheduler_setup> setup = setup_of(c.options);
   if (!setup) return setup.failure();
@@ -242,7 +242,7 @@ result<plugin_points> points_of_nodes(const work::core& c, pod_row pod, std::spa
   return made;
 }
 
-result<void> schedule(work::core& c) {
+result<void> schedule(framework::session_state& c) {
   result<scheduler_setup> setup = setup_of(c.options);
   if (!setup) return setup.failure();
   const bool enqueues = std::ranges::find(setup->actions, tiered_action::enqueue) != setup->actions.end();

@@ -9,9 +9,9 @@
 
 #include "actions/runtime.hpp"
 #include "base/text_order.hpp"
+#include "framework/members.hpp"
 #include "model/account.hpp"
 #include "policy/access.hpp"
-#include "session/members.hpp"
 
 namespace kaisched::yunikorn {
 
@@ -24,7 +24,7 @@ constexpr row nothing = no_row;
 
 class cluster_view_maker {
  public:
-  cluster_view_maker(const work::core& c, const scheduler_setup& plan)
+  cluster_view_maker(const framework::session_state& c, const scheduler_setup& plan)
       : c_(c), s_(c.state()), plan_(plan), dims_(s_.dims()) {}
 
   result<cluster_view> make() {
@@ -158,7 +158,7 @@ class cluster_view_maker {
       made_.cluster.queues[made.queue].apps.push_back(at);
     }
     const bool may_start =
-        !asks_for_domain && work::is_ready(c_, from.first_sub) && actions::requeue_delay_of(c_, g).left() == 0;
+        !asks_for_domain && framework::is_ready(c_, from.first_sub) && actions::requeue_delay_of(c_, g).left() == 0;
     if (!is_served || may_start) return;
     if (asks_for_domain) made_.unsupported.push_back(g);
     for (const row ask : made.asks) {  // what runs of it counts all the same
@@ -223,7 +223,7 @@ class cluster_view_maker {
     return at;
   }
 
-  const work::core& c_;
+  const framework::session_state& c_;
   const model::cluster_state& s_;
   const scheduler_setup& plan_;
   std::uint32_t dims_;
@@ -234,7 +234,7 @@ class cluster_view_maker {
 
 }  // namespace
 
-result<cluster_view> view_of(const work::core& c, const scheduler_setup& plan) {
+result<cluster_view> view_of(const framework::session_state& c, const scheduler_setup& plan) {
   return cluster_view_maker(c, plan).make();
 }
 

@@ -10,9 +10,9 @@
 
 #include <kaisched/result.hpp>
 
+#include "framework/session_state.hpp"
 #include "schedulers/yunikorn/rules/settings.hpp"
 #include "schedulers/yunikorn/rules/state.hpp"
-#include "session/core.hpp"
 
 namespace kaisched::yunikorn {
 
@@ -25,6 +25,6 @@ struct cluster_view {
 };
 
 /// Error: a setting names a resource that nobody knows.
-[[nodiscard]] result<cluster_view> view_of(const work::core& c, const scheduler_setup& plan);
+[[nodiscard]] result<cluster_view> view_of(const framework::session_state& c, const scheduler_setup& plan);
 
 }  // namespace kaisched::yunikorn

@@ -9,10 +9,10 @@
 
 #include "actions/placement.hpp"
 #include "actions/unit_remains.hpp"
+#include "framework/members.hpp"
 #include "schedulers/schedulers.hpp"
 #include "schedulers/yunikorn/cycle/cluster_view.hpp"
 #include "schedulers/yunikorn/rules/cycle.hpp"
-#include "session/members.hpp"
 
 namespace kaisched::yunikorn {
 
@@ -21,7 +21,7 @@ namespace {
 /// Does in a session what turns decide.
 class turn_host final : public host {
  public:
-  turn_host(work::core& c, const cluster_view& world) : c_(c), world_(world) {}
+  turn_host(framework::session_state& c, const cluster_view& world) : c_(c), world_(world) {}
 
   result<void> go_on() override { return c_.run.go_on(); }
 
@@ -37,7 +37,7 @@ class turn_host final : public host {
 
   result<start_answer> start(std::span<const placement> all, std::span<const row> victims) override {
     const group_row group = c_.state().pods[world_.pods[all.front().ask]].group;
-    const bool had_started = work::count_pods(c_, group, &model::sub_counts::holding) > 0;
+    const bool had_started = framework::count_pods(c_, group, &model::sub_counts::holding) > 0;
     const action_kind before = c_.run.action;
     if (!victims.empty()) c_.run.action = action_kind::reclaim;
     ++c_.results.statistics.back().groups_tried;
@@ -47,7 +47,7 @@ class turn_host final : public host {
       losers.try_emplace(loser, actions::unit_remains(c_, loser).size());
     }
     for (const row victim : victims) {
-      if (work::is_active(c_, world_.pods[victim]))
+      if (framework::is_active(c_, world_.pods[victim]))
         c_.statement.evict(world_.pods[victim]);  // else it has gone with its unit
     }
     for (const auto& [loser, remaining] : losers) actions::evict_unit_remains(c_, loser, remaining);
@@ -61,7 +61,7 @@ class turn_host final : public host {
  private:
   [[nodiscard]] bool is_open(pod_row pod, node_row node) {
     if (!actions::others_allow(c_, pod, node)) return false;
-    const std::optional<work::place> found = work::place_on(c_, pod, node, policy::free_amount::idle);
+    const std::optional<framework::place> found = framework::place_on(c_, pod, node, policy::free_amount::idle);
     return found && !found->must_wait;
   }
 
@@ -100,7 +100,7 @@ class turn_host final : public host {
     }
     held_.erase(group);
     if (!part.empty()) held_[group] = std::move(part);
-    const bool waits = work::must_wait_as_a_whole(c_, group);
+    const bool waits = framework::must_wait_as_a_whole(c_, group);
     if (waits) c_.statement.convert_to_pipelined(group);
     const result<bool> starts = waits ? result<bool>(true) : actions::permit_start(c_, group);
     if (!starts) return starts.failure();
@@ -109,14 +109,14 @@ class turn_host final : public host {
     return start_answer{};
   }
 
-  work::core& c_;
+  framework::session_state& c_;
   const cluster_view& world_;
   std::map<group_row, std::vector<placement>> held_;  ///< parts of units
 };
 
-void note_refusals(work::core& c, const cluster_view& world, const scheduling_cycle& turns) {
+void note_refusals(framework::session_state& c, const cluster_view& world, const scheduling_cycle& turns) {
   for (const ask_refusal& one : turns.refusals()) {
-    work::failure why;
+    framework::failure why;
     const ask_state& ask = world.cluster.asks[one.ask];
     why.group = world.groups[ask.app];
     const bool by_queue = one.queue && !one.queue->by_user && world.queues[one.queue->queue] != kaisched::no_row;
@@ -134,7 +134,7 @@ void note_refusals(work::core& c, const cluster_view& world, const scheduling_cy
     c.results.failures.push_back(why);
   }
   for (const group_row group : world.unsupported) {
-    work::failure why;
+    framework::failure why;
     why.group = group;
     why.what = constraint::plugin;
     c.results.failures.push_back(why);
@@ -143,7 +143,7 @@ void note_refusals(work::core& c, const cluster_view& world, const scheduling_cy
 
 }  // namespace
 
-result<void> schedule(work::core& c) {
+result<void> schedule(framework::session_state& c) {
   const result<scheduler_setup> plan = make_setup(c.options.yunikorn_settings);
   if (!plan) return plan.failure();
   result<cluster_view> world = view_of(c, *plan);
