@@ -65,7 +65,7 @@ class choice_teller {
     session_state then(c_.base, c_.setup, c_.now);
     if (auto done = then.open(); !done) return done.failure();
     session_detail::replay_before(then, c_, decided_);
-    core first(then);  // every question has parts of its own, which may keep state
+    session_state first(then);  // every question has parts of its own, which may keep state
     const result<candidate_table> table = session_detail::nodes_for(first, account_.pod);
     if (!table) return table.failure();
     compare(*table);
