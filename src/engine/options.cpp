@@ -10,6 +10,8 @@
 
 #include "base/nearest.hpp"
 #include "base/text.hpp"
+#include "engine/preset_choices.hpp"
+#include "engine/presets.hpp"
 #include "model/vendor_devices.hpp"
 #include "policy/placement/expected_pods.hpp"
 #include "schedulers/hived/rules/ownership.hpp"
@@ -18,71 +20,6 @@
 namespace kaisched {
 
 namespace {
-
-constexpr std::string_view kai_parts =
-    "predicates,proportion,priority,elastic,nodeavailability,gpusharingorder,gpupack,resourcetype,nominatednode,"
-    "dynamicresources,vendordevices,nodeplacement,minruntime,topology,sg-nodelocalgreedy,sg-multinodegang";
-
-/// Pods come by priority and age, as kube-scheduler serves them; devices alone decide between nodes.
-constexpr std::string_view hami_parts = "predicates,priority,fifo,vendordevices";
-
-/// Tiers decide about amounts; devices are found as ever.
-constexpr std::string_view tiered_parts = "predicates,topologyspread,gpupack,vendordevices,dynamicresources,topology";
-struct tier_bundle {
-  std::string_view preset;
-  std::string_view tiers;
-  std::string_view actions;
-  std::string_view settings;
-};
-constexpr std::array tier_bundles{
-    tier_bundle{"coscheduling-2026.08-r2", "priority+gang+predicates+nodeorder", "allocate",
-                "jobs.one_queue=true,nodeorder.balanced_gpus=false,"
-                "nodeorder.required_pods=1"},
-    tier_bundle{"kube-default-1.36-r2", "priority+predicates+nodeorder", "allocate,backfill,preempt",
-                "jobs.one_queue=true,jobs.by_pod=true,"
-                "nodeorder.balanced_gpus=false,nodeorder.required_pods=1,"
-                "preempt.trials=true,preempt.fewest_nodes=100,preempt.most_nodes=1000000,"
-                "preempt.by_start=true,preempt.for_nothing=true"},
-    tier_bundle{"kube-gang-1.36-r2", "priority+gang+predicates+nodeorder", "allocate,backfill,preempt",
-                "jobs.one_queue=true,gang.at.preemptable=false,"
-                "nodeorder.balanced_gpus=false,nodeorder.required_pods=1,"
-                "preempt.trials=true,preempt.fewest_nodes=100,preempt.most_nodes=1000000,"
-                "preempt.by_start=true,preempt.for_nothing=true"},
-    tier_bundle{"volcano-ai-2026.08-r2", "priority+gang+conformance,predicates+capacity+binpack+network-topology-aware",
-                "allocate,preempt,reclaim,backfill",
-                "gang.at.preemptable=false,capacity.at.hierarchy=true,binpack.weight=10,"
-                "binpack.resources.nvidia.com/gpu=10"},
-    tier_bundle{"volcano-default-2026.08-r2",
-                "priority+gang+conformance,overcommit+drf+predicates+proportion+nodeorder", "enqueue,allocate,backfill",
-                ""},
-};
-
-/// Quotas decide who starts; nodes are chosen as kube-scheduler does, the emptiest first.
-constexpr std::string_view admitted_parts =
-    "predicates,topologyspread,interpodaffinity,nodeavailability,resourcetype,gpupack,nodeplacement,vendordevices,"
-    "dynamicresources";
-constexpr std::string_view admission_rules = "within_queue=lower_priority,reclaim_within_cohort=any";
-/// Queues that take turns decide about amounts as well.
-struct turn_bundle {
-  std::string_view preset;
-  std::string_view settings;
-};
-constexpr std::array turn_bundles{
-    turn_bundle{"yunikorn-default-2026.07-r2", ""},
-    turn_bundle{"yunikorn-pack-2026.07-r2", "nodes.order=binpacking,nodes.weight.gpu=1"},
-};
-
-/// Batch queues: one after the other by priority and age, and who does not delay them in between.
-constexpr std::string_view batch_parts =
-    "predicates,priority,fifo,nodeavailability,resourcetype,gpupack,nodeplacement,topology";
-
-/// One order of all groups, by points; devices that are free are taken of the fullest node.
-constexpr std::string_view multifactor_parts =
-    "predicates,multifactor,fifo,nodeavailability,resourcetype,gpupack,nodeplacement,topology";
-/// Cells say where GPUs are used; pods without whole ones go where they leave most together.
-constexpr std::string_view cell_parts =
-    "predicates,priority,fifo,nodeavailability,resourcetype,gpupack,nodeplacement,vendordevices,dynamicresources,"
-    "topology";
 
 constexpr std::array options{
     option_info{"action_steps", option_type::integer, "500000", -1, 1e15, "",
@@ -219,7 +156,7 @@ constexpr std::array options{
                 "of the parts fgd, least_waste, dot_product, best_fit, gpu_packing and gpu_clustering: cut to integers "
                 "from 0 to 100, "
                 "so that nodes tie and the name decides, or as computed"},
-    option_info{"parts", option_type::list, kai_parts, 0, 0, "",
+    option_info{"parts", option_type::list, engine_detail::kai_parts, 0, 0, "",
                 "parts of the policy, in order; scores are summed and groups are ordered in this order"},
     option_info{"placement.cpu", option_type::choice, "binpack", 0, 0, "binpack spread",
                 "placement of pods without GPUs, by free CPU"},
@@ -228,14 +165,7 @@ constexpr std::array options{
         "in strict, which domain of a topology is tried first: the one with the least that is free, or the most"},
     option_info{"placement.gpu", option_type::choice, "binpack", 0, 0, "binpack spread",
                 "placement of pods with GPUs, by free GPUs"},
-    option_info{"preset", option_type::choice, "kai-0.17-r2", 0, 0,
-                "coscheduling coscheduling-2026.08-r2 fluxion-conservative fluxion-conservative-2026.08-r2 "
-                "fluxion-easy fluxion-easy-2026.08-r2 hami hami-binpack hami-binpack-2.10-r2 hami-spread "
-                "hami-spread-2.10-r2 hived hived-2020-r2 kai kai-0.17-r2 kube-default kube-default-1.36-r2 kube-gang "
-                "kube-gang-1.36-r2 kueue-classical kueue-classical-2026.08-r2 kueue-fair kueue-fair-2026.08-r2 "
-                "slurm-backfill slurm-backfill-22.05-r2 volcano-ai volcano-ai-2026.08-r2 volcano-default "
-                "volcano-default-2026.08-r2 yunikorn-default yunikorn-default-2026.07-r2 yunikorn-pack "
-                "yunikorn-pack-2026.07-r2",
+    option_info{"preset", option_type::choice, "kai-0.17-r2", 0, 0, engine_detail::preset_choices,
                 "bundle of options; setting it resets all others"},
     option_info{"proportion.k", option_type::number, "1", 0, 1e6, "",
                 "weight of historical usage in the division of over-quota resources"},
@@ -388,57 +318,6 @@ auto member_of(const Members& members, std::string_view name) -> decltype(member
   return found == members.end() ? nullptr : found->second;
 }
 
-constexpr std::array<std::string_view, 16> presets{"coscheduling-2026.08-r2",
-                                                   "fluxion-conservative-2026.08-r2",
-                                                   "fluxion-easy-2026.08-r2",
-                                                   "hami-binpack-2.10-r2",
-                                                   "hami-spread-2.10-r2",
-                                                   "hived-2020-r2",
-                                                   "kai-0.17-r2",
-                                                   "kube-default-1.36-r2",
-                                                   "kube-gang-1.36-r2",
-                                                   "kueue-classical-2026.08-r2",
-                                                   "kueue-fair-2026.08-r2",
-                                                   "slurm-backfill-22.05-r2",
-                                                   "volcano-ai-2026.08-r2",
-                                                   "volcano-default-2026.08-r2",
-                                                   "yunikorn-default-2026.07-r2",
-                                                   "yunikorn-pack-2026.07-r2"};
-
-/// Decisions of an earlier revision are not kept; its name, in files of version 0.1, stands for the newest one.
-constexpr std::string_view revision = "-r2";
-std::string_view newest_revision(std::string_view name) {
-  const auto found = std::find_if(presets.begin(), presets.end(), [&](std::string_view one) {
-    return one.ends_with(revision) && one.substr(0, one.size() - revision.size()) == name;
-  });
-  return found == presets.end() ? name : *found;
-}
-
-/// Names without a version are those of the newest one.
-struct preset_alias {
-  std::string_view name;
-  std::string_view means;
-};
-constexpr std::array preset_aliases{
-    preset_alias{"coscheduling", "coscheduling-2026.08-r2"},
-    preset_alias{"fluxion-conservative", "fluxion-conservative-2026.08-r2"},
-    preset_alias{"fluxion-easy", "fluxion-easy-2026.08-r2"},
-    preset_alias{"hami", "hami-binpack-2.10-r2"},
-    preset_alias{"hami-binpack", "hami-binpack-2.10-r2"},
-    preset_alias{"hami-spread", "hami-spread-2.10-r2"},
-    preset_alias{"hived", "hived-2020-r2"},
-    preset_alias{"kai", "kai-0.17-r2"},
-    preset_alias{"kube-default", "kube-default-1.36-r2"},
-    preset_alias{"kube-gang", "kube-gang-1.36-r2"},
-    preset_alias{"kueue-classical", "kueue-classical-2026.08-r2"},
-    preset_alias{"kueue-fair", "kueue-fair-2026.08-r2"},
-    preset_alias{"slurm-backfill", "slurm-backfill-22.05-r2"},
-    preset_alias{"volcano-ai", "volcano-ai-2026.08-r2"},
-    preset_alias{"volcano-default", "volcano-default-2026.08-r2"},
-    preset_alias{"yunikorn-default", "yunikorn-default-2026.07-r2"},
-    preset_alias{"yunikorn-pack", "yunikorn-pack-2026.07-r2"},
-};
-
 std::string number_text(double value) {
   char text[32];
   const auto [end, failure] = std::to_chars(text, text + sizeof text, value);
@@ -550,7 +429,7 @@ result<void> policy_options::set(std::string_view given_name, std::string_view v
   if (o == nullptr) return unknown_option(name);
   if (o->applies_to != option_target::engine) return other_target(name);
   if (o->type == option_type::choice) {
-    const std::string_view newest = name == "preset" ? newest_revision(value) : value;
+    const std::string_view newest = name == "preset" ? engine_detail::newest_revision(value) : value;
     if (auto done = check_choice(*o, newest); !done) return done;
   }
   double number = 0;
@@ -666,98 +545,5 @@ result<std::string> policy_options::get(std::string_view given_name) const {
   if (const auto real = member_of(numbers, name); real != nullptr) return number_text(this->*real);
   return std::string(this->*member_of(flags, name) ? "true" : "false");
 }
-
-result<policy_options> preset(std::string_view name) {
-  for (const preset_alias& one : preset_aliases) {
-    if (one.name == name) name = one.means;
-  }
-  if (const std::string_view newest = newest_revision(name); newest != name) {
-    result<policy_options> now = preset(newest);
-    if (now && name == "kai-0.17") now->actions = {"allocate"};  // which were its actions then
-    return now;
-  }
-  policy_options o;
-  if (name == "kai-0.17-r2") {
-    o.parts = base::split_names(kai_parts);
-    return o;
-  }
-  if (name == "hami-binpack-2.10-r2" || name == "hami-spread-2.10-r2") {
-    o.preset = name;
-    o.parts = base::split_names(hami_parts);
-    o.actions = {"allocate"};
-    o.one_order = true;
-    o.device_order = device_order_rule::in_order;
-    o.device_settings = {name == "hami-spread-2.10-r2" ? "node_policy=spread" : "node_policy=binpack"};
-    return o;
-  }
-  if (name == "fluxion-conservative-2026.08-r2" || name == "fluxion-easy-2026.08-r2") {
-    o.preset = name;
-    o.parts = base::split_names(batch_parts);
-    o.one_order = true;
-    o.actions = {"allocate", "backfill"};
-    o.backfill_reservations = name == "fluxion-easy-2026.08-r2" ? 1 : 0;
-    return o;
-  }
-  if (name == "slurm-backfill-22.05-r2") {
-    constexpr std::int64_t second = 1'000'000'000;
-    o.preset = name;
-    o.parts = base::split_names(multifactor_parts);
-    o.actions = {"allocate", "backfill"};
-    o.one_order = true;
-    o.backfill_reservations = 0;
-    o.backfill_promises = promise_kind::nodes;
-    o.backfill_window = 86'400 * second;
-    o.backfill_resolution = 60 * second;
-    o.backfill_end_window = 30 * second;
-    o.backfill_groups = 500;
-    o.factor_age = 1000;
-    o.factor_fair_share = 10'000;
-    o.factor_size = 1000;
-    o.factor_queue = 1000;
-    o.factor_priority = 100;
-    return o;
-  }
-  if (name == "hived-2020-r2") {
-    o.preset = name;
-    o.parts = base::split_names(cell_parts);
-    o.actions = {"hived"};
-    return o;
-  }
-  if (name == "kueue-classical-2026.08-r2" || name == "kueue-fair-2026.08-r2") {
-    o.preset = name;
-    o.parts = base::split_names(admitted_parts);
-    o.actions = {"kueue"};
-    o.evicted_groups_wait = true;
-    o.kueue_settings = base::split_names(admission_rules);
-    if (name == "kueue-fair-2026.08-r2") o.kueue_settings.emplace_back("fair_sharing=true");
-    o.gpu_placement = placement_strategy::spread;
-    o.cpu_placement = placement_strategy::spread;
-    return o;
-  }
-  for (const tier_bundle& one : tier_bundles) {
-    if (one.preset != name) continue;
-    o.preset = name;
-    o.parts = base::split_names(tiered_parts);
-    o.actions = {"volcano"};
-    o.evicted_groups_wait = true;
-    o.volcano_tiers = base::split_names(one.tiers);
-    o.volcano_actions = base::split_names(one.actions);
-    o.volcano_settings = base::split_names(one.settings);
-    return o;
-  }
-  for (const turn_bundle& one : turn_bundles) {
-    if (one.preset != name) continue;
-    o.preset = name;
-    o.parts = base::split_names(tiered_parts);
-    o.actions = {"yunikorn"};
-    o.yunikorn_settings = base::split_names(one.settings);
-    return o;
-  }
-  std::string known;
-  for (const std::string_view one : presets) known.append(known.empty() ? "" : ", ").append(one);
-  return error{status::not_found, "there is no preset '" + base::shown(name) + "'; there are: " + known, {}};
-}
-
-std::span<const std::string_view> preset_names() noexcept { return presets; }
 
 }  // namespace kaisched
