@@ -14,7 +14,13 @@ bool node_constraint::is_available(const session_access& a, pod_row pod, node_ro
 }
 
 constraint_list::constraint_list(const constraint_list& other)
-    : traits_(other.traits_), savers_(other.savers_), saved_(other.saved_), kept_(other.kept_), kinds_(other.kinds_) {
+    : traits_(other.traits_),
+      has_rules_(other.has_rules_),
+      has_resources_(other.has_resources_),
+      savers_(other.savers_),
+      saved_(other.saved_),
+      kept_(other.kept_),
+      kinds_(other.kinds_) {
   used_.reserve(other.used_.size());
   for (const entry& one : other.used_) used_.push_back({one->clone(), one.traits});
 }
@@ -30,6 +36,10 @@ result<void> constraint_list::open(std::span<const constraint_factory> known, co
     const std::uint32_t traits = made->traits(with.access);
     traits_ |= traits;
     savers_ += made->saves() ? 1U : 0U;
+    if ((traits & trait_refuses_no_node) == 0) {
+      has_rules_ = has_rules_ || made->is_rule();
+      has_resources_ = has_resources_ || (!made->is_rule() && (traits & trait_by_devices) == 0);
+    }
     used_.push_back({std::move(made), traits});
   }
   return {};
@@ -56,7 +66,7 @@ constraint verdict_of(const node_constraint& one, const session_access& a, pod_r
 
 }  // namespace
 
-bool constraint_list::has_rules_for(const session_access& a, pod_row pod) const {
+bool constraint_list::look_for_rules(const session_access& a, pod_row pod) const {
   return std::ranges::any_of(used_, [&](const entry& one) {
     return one->is_rule() && one->concerns(a, pod) && !closes_by_group(*one, a, pod);
   });
@@ -99,7 +109,7 @@ bool constraint_list::rules_allow(const session_access& a, pod_row pod, node_row
 bool constraint_list::ask_resources(const session_access& a, pod_row pod, node_row row, free_amount which,
                                     bool asked_by_parts) const {
   return std::ranges::all_of(used_, [&](const entry& one) {
-    if (one->is_rule() || (one.traits & trait_by_devices) != 0) return true;
+    if (one->is_rule() || (one.traits & (trait_by_devices | trait_refuses_no_node)) != 0) return true;
     if (asked_by_parts && !one->part().empty()) return true;
     return verdict_of(*one, a, pod, row, which) == constraint::none;
   });
@@ -113,7 +123,7 @@ bool constraint_list::all_resources_allow(const session_access& a, pod_row pod, 
 
 // ---- groups ------------------------------------------------------------------------------------------------------
 
-closed_sets constraint_list::closed_to(group_row group) const {
+closed_sets constraint_list::look_for_closed(group_row group) const {
   closed_sets all;
   for (const entry& one : used_) {
     if (const node_flags* const closed = one->closed_to(group); closed != nullptr) all.push_back(closed);
@@ -122,10 +132,10 @@ closed_sets constraint_list::closed_to(group_row group) const {
 }
 
 bool constraint_list::closes(group_row group, node_row row) const {
-  return std::ranges::any_of(used_, [&](const entry& one) {
-    const node_flags* const closed = one->closed_to(group);
-    return closed != nullptr && (*closed)[row] != 0;
-  });
+  return has(trait_closes_nodes) && std::ranges::any_of(used_, [&](const entry& one) {
+           const node_flags* const closed = one->closed_to(group);
+           return closed != nullptr && (*closed)[row] != 0;
+         });
 }
 
 std::uint32_t constraint_list::kind_of(group_row group) const {

@@ -57,7 +57,9 @@ class constraint_list {
     return false;
   }
   /// Some rule may refuse a node to the pod, and does not say so by closing nodes to its group.
-  [[nodiscard]] bool has_rules_for(const session_access& a, pod_row pod) const;
+  [[nodiscard]] bool has_rules_for(const session_access& a, pod_row pod) const {
+    return has_rules_ && look_for_rules(a, pod);
+  }
   /// One verdict per node that has none, of rules.
   void judge_by_rules(const session_access& a, pod_row pod, std::span<const node_row> nodes,
                       std::span<constraint> verdicts) const;
@@ -75,7 +77,7 @@ class constraint_list {
   /// `asked_by_parts`: parts of the policy have asked the resources that they know.
   [[nodiscard]] bool resources_allow(const session_access& a, pod_row pod, node_row row, free_amount which,
                                      bool asked_by_parts = false) const {
-    return used_.empty() || ask_resources(a, pod, row, which, asked_by_parts);
+    return !has_resources_ || ask_resources(a, pod, row, which, asked_by_parts);
   }
   /// No resource refuses the node whichever devices the pod gets.
   [[nodiscard]] bool all_resources_allow(const session_access& a, pod_row pod, node_row row, free_amount which) const;
@@ -105,7 +107,9 @@ class constraint_list {
   }
 
   // ---- groups
-  [[nodiscard]] closed_sets closed_to(group_row group) const;
+  [[nodiscard]] closed_sets closed_to(group_row group) const {
+    return has(trait_closes_nodes) ? look_for_closed(group) : closed_sets();
+  }
   [[nodiscard]] bool closes(group_row group, node_row row) const;
   /// Groups of the same number are refused by the same nodes; 0: by none.
   [[nodiscard]] std::uint32_t kind_of(group_row group) const;
@@ -157,6 +161,8 @@ class constraint_list {
   };
   [[nodiscard]] bool ask_resources(const session_access& a, pod_row pod, node_row row, free_amount which,
                                    bool asked_by_parts) const;
+  [[nodiscard]] bool look_for_rules(const session_access& a, pod_row pod) const;
+  [[nodiscard]] closed_sets look_for_closed(group_row group) const;
   [[nodiscard]] std::uint32_t save_all(pod_row pod);
   /// Calls `visit(constraint, what it has saved)`.
   template <class Visit>
@@ -170,6 +176,8 @@ class constraint_list {
 
   std::vector<entry> used_;  ///< in the order of the registry
   std::uint32_t traits_ = 0;
+  bool has_rules_ = false;      ///< that refuse nodes
+  bool has_resources_ = false;  ///< likewise, whichever devices a pod gets
   std::uint32_t savers_ = 0;
   std::vector<std::uint32_t> saved_;  ///< numbers of each saver, for every operation that has saved something
   std::size_t kept_ = 0;              ///< of these, of statements that are over

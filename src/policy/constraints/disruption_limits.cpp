@@ -27,7 +27,7 @@ class disruption_limits final : public node_constraint {
     if (change.what == place_event::restored) budgets_.restore(change.pod);
   }
 
-  [[nodiscard]] std::uint32_t traits(const session_access&) const override { return 0; }
+  [[nodiscard]] std::uint32_t traits(const session_access&) const override { return trait_refuses_no_node; }
 
   void digest(base::sha256& to) const override { to.update(std::as_bytes(budgets_.left())); }
   /// Which pods count was decided when the session opened.

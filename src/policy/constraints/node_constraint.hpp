@@ -89,12 +89,14 @@ enum constraint_trait : std::uint32_t {
   trait_waiting_may_need_more = 1U << 5U,
   /// Which devices the pod gets decides: `fits_with` and `devices_for` are asked in place of `judge`.
   trait_by_devices = 1U << 6U,
+  /// It refuses no node: it counts, and has a say in evictions or amounts.
+  trait_refuses_no_node = 1U << 7U,
   /// Amounts of nodes do not follow from the pods that are on them.
-  trait_amounts_not_of_pods = 1U << 7U,
+  trait_amounts_not_of_pods = 1U << 8U,
   /// An undo is not always exact, as in the reference scheduler.
-  trait_undo_is_inexact = 1U << 8U,
+  trait_undo_is_inexact = 1U << 9U,
   /// So that each simulation of the reference has to be repeated: what it leaves behind decides later.
-  trait_simulations_leave_traces = 1U << 9U,
+  trait_simulations_leave_traces = 1U << 10U,
 };
 
 /// What the recount of a session knows beside its pods.

@@ -75,7 +75,7 @@ class shared_gpus final : public node_constraint {
   }
 
   [[nodiscard]] std::uint32_t traits(const session_access&) const override {
-    return trait_amounts_not_of_pods | trait_undo_is_inexact | trait_simulations_leave_traces;
+    return trait_refuses_no_node | trait_amounts_not_of_pods | trait_undo_is_inexact | trait_simulations_leave_traces;
   }
 
   /// What the books say depends on what has been tried.
