@@ -28,7 +28,7 @@ error unknown_name(std::string_view kind, std::string_view name, std::span<const
 
 }  // namespace
 
-namespace session_detail {
+namespace engine_detail {
 
 /// What an engine is made of.
 struct ingredients {
@@ -44,9 +44,9 @@ struct ingredients {
   }
 };
 
-}  // namespace session_detail
+}  // namespace engine_detail
 
-using session_detail::ingredients;
+using engine_detail::ingredients;
 
 struct engine::impl : ingredients {
   std::shared_ptr<executor> threads;

@@ -33,26 +33,26 @@ std::string_view scale_strategy_name(scale_strategy s) noexcept {
 
 result<scale_report> scale(const engine& with, const snapshot& base, std::int64_t now, const node_offers& offers,
                            const scale_question& question) {
-  result<session_detail::scale_subject> of = session_detail::make_subject(with, base, now, offers, question);
+  result<engine_detail::scale_subject> of = engine_detail::make_subject(with, base, now, offers, question);
   if (!of) return of.failure();
   scale_report report;
   report.up.over = of->waits;
   std::set<std::string> added;
   if (question.up) {
-    result<scale_up_answer> up = session_detail::scale_up(*of);
+    result<scale_up_answer> up = engine_detail::scale_up(*of);
     if (!up) return up.failure();
     report.up = std::move(*up);
     for (const node_addition& one : report.up.added) added.insert(one.nodes.begin(), one.nodes.end());
   }
   if (question.down) {
-    result<scale_down_answer> down = session_detail::scale_down(*of, added);
+    result<scale_down_answer> down = engine_detail::scale_down(*of, added);
     if (!down) return down.failure();
     report.down = std::move(*down);
   }
   return report;
 }
 
-namespace session_detail {
+namespace engine_detail {
 
 namespace {
 
@@ -215,7 +215,7 @@ result<scale_subject> make_subject(const engine& with, const snapshot& base, std
 }
 
 bool could_hold(const model::pod_class& ask, const node_info& node, std::uint32_t dims) {
-  const node_demand has = missing(ask, node, dims);
+  const session_detail::node_demand has = session_detail::missing(ask, node, dims);
   return has.amounts && has.labels && has.taints;
 }
 
@@ -362,7 +362,7 @@ result<scale_trial> scale_trials::attempt(const node_counts& counts) {
   return std::move(made->came_to);
 }
 
-}  // namespace session_detail
+}  // namespace engine_detail
 
 result<node_offers> make_offers(const snapshot& over, std::span<const table_view> nodes, std::vector<node_type> types) {
   for (const table_view& one : nodes) {
@@ -379,10 +379,10 @@ result<node_offers> make_offers(const snapshot& over, std::span<const table_view
   if (auto done = all.apply(nodes); !done) return done.failure();
   node_offers offers{all.take_snapshot(), std::move(types)};
   for (const node_type& type : offers.types) {
-    const std::shared_ptr<const model::node_info> like = session_detail::like_of(model::state_of(offers.nodes), type);
-    if (like == nullptr) return session_detail::wrong_offer(type, "node", "is missing: there is none of this name");
+    const std::shared_ptr<const model::node_info> like = engine_detail::like_of(model::state_of(offers.nodes), type);
+    if (like == nullptr) return engine_detail::wrong_offer(type, "node", "is missing: there is none of this name");
     if (like->capacity.size() <= dim_pods || like->capacity[dim_pods] == 0)
-      return session_detail::wrong_offer(type, "capacity", "has no room for pods: pods is not given");
+      return engine_detail::wrong_offer(type, "capacity", "has no room for pods: pods is not given");
   }
   return offers;
 }

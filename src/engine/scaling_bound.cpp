@@ -9,7 +9,7 @@
 #include "engine/scaling_parts.hpp"
 #include "model/snapshot_access.hpp"
 
-namespace kaisched::session_detail {
+namespace kaisched::engine_detail {
 
 namespace {
 
@@ -199,4 +199,4 @@ bool amount_bound::refutes(const node_counts& counts) const {
   });
 }
 
-}  // namespace kaisched::session_detail
+}  // namespace kaisched::engine_detail

@@ -10,7 +10,7 @@
 #include "engine/scaling_parts.hpp"
 #include "model/snapshot_access.hpp"
 
-namespace kaisched::session_detail {
+namespace kaisched::engine_detail {
 
 namespace {
 
@@ -357,4 +357,4 @@ result<scale_down_answer> scale_down(scale_subject& of, const std::set<std::stri
   return give_back(of, added).run();
 }
 
-}  // namespace kaisched::session_detail
+}  // namespace kaisched::engine_detail

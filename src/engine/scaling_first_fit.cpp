@@ -8,7 +8,7 @@
 #include "engine/scaling_parts.hpp"
 #include "model/snapshot_access.hpp"
 
-namespace kaisched::session_detail {
+namespace kaisched::engine_detail {
 
 namespace {
 
@@ -115,4 +115,4 @@ class first_fit {
 
 node_counts first_fit_set(const scale_subject& of) { return first_fit(of).run(); }
 
-}  // namespace kaisched::session_detail
+}  // namespace kaisched::engine_detail

@@ -15,7 +15,7 @@
 
 #include "model/state.hpp"
 
-namespace kaisched::session_detail {
+namespace kaisched::engine_detail {
 
 /// Nodes of each type, in the order of `scale_subject::types`.
 using node_counts = std::vector<std::int64_t>;
@@ -166,4 +166,4 @@ class amount_bound {
 /// @param added nodes that stay
 [[nodiscard]] result<scale_down_answer> scale_down(scale_subject& of, const std::set<std::string>& added);
 
-}  // namespace kaisched::session_detail
+}  // namespace kaisched::engine_detail

@@ -8,7 +8,7 @@
 #include "engine/scaling_parts.hpp"
 #include "model/snapshot_access.hpp"
 
-namespace kaisched::session_detail {
+namespace kaisched::engine_detail {
 
 namespace {
 
@@ -485,4 +485,4 @@ result<scale_up_answer> scale_up(scale_subject& of) {
   return answer;
 }
 
-}  // namespace kaisched::session_detail
+}  // namespace kaisched::engine_detail
