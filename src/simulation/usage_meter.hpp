@@ -18,7 +18,7 @@ namespace kaisched::simulation {
 ///
 /// The sums are integers, so a play has the same digest on every machine. Two other programs decay usage by other
 /// formulas, in floating point, because they follow other references: kaisched-kubernetes integrates 2^(-age/half-life)
-/// over a window (examples/kubernetes/shim/usage_ledger.hpp), and the rules of Kueue average
+/// over a window (examples/kubernetes/scheduler/usage/usage_ledger.hpp), and the rules of Kueue average
 /// (tests/conformance/rules/local_usage.hpp).
 class usage_meter {
  public:

@@ -20,7 +20,7 @@
 #include "client.hpp"
 #include "granted.hpp"
 #include "host.hpp"
-#include "log_text.hpp"
+#include "observability/log_text.hpp"
 #include "plugin.hpp"
 #include "source.hpp"
 

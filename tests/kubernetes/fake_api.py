@@ -1,16 +1,24 @@
 """An API server for tests: lists in pages, watches with bookmarks, bindings, evictions, patches. It forgets nothing of what
-it was asked, and fails where it is told to."""
+it was asked, and fails where it is told to.
+
+    fake_api.py OBJECTS COMMAND...   runs a command with a $KUBECONFIG of a server that has the objects of a file
+"""
 
 import base64
 import bisect
 import copy
 import json
 import re
+import os
 import socket
 import ssl
+import subprocess
+import sys
+import tempfile
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
 COLLECTION = re.compile(r"^(/api/v1|/apis/[^/]+/[^/]+)(?:/namespaces/([^/]+))?/([^/]+)(?:/([^/]+)(?:/([^/]+))?)?$")
@@ -421,3 +429,30 @@ class FakeApi:
                     pass
 
         return Handler
+
+
+def plural_of(obj):
+    """The key of VERSIONS or SERVED that objects of this kind have."""
+    kind = obj["kind"].lower()
+    plural = f"{kind[:-1]}ies" if kind.endswith("y") else kind + ("es" if kind.endswith("s") else "s")
+    of_group = f"{plural}.{obj['apiVersion'].partition('/')[0]}"
+    return of_group if of_group in VERSIONS else plural
+
+
+def main(objects, *command):
+    with tempfile.TemporaryDirectory() as folder, FakeApi() as api:
+        for one in json.loads(Path(objects).read_text())["items"]:
+            api.put(plural_of(one), one)
+        kubeconfig = Path(folder) / "kubeconfig"
+        kubeconfig.write_text(json.dumps({
+            "apiVersion": "v1", "kind": "Config", "current-context": "test",
+            "clusters": [{"name": "test", "cluster": {"server": api.url}}], "users": [{"name": "test", "user": {}}],
+            "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}],
+        }))  # fmt: skip
+        return subprocess.run(command, env={**os.environ, "KUBECONFIG": str(kubeconfig)}).returncode
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    sys.exit(main(*sys.argv[1:]))

@@ -102,7 +102,7 @@ class Deploy(unittest.TestCase):
 
     def test_the_webhook_is_asked_where_it_answers(self):
         text = (CHART / "templates/webhook.yaml").read_text()
-        served = (DEPLOY.parent / "shim/webhook.cpp").read_text()
+        served = (DEPLOY.parent / "scheduler/webhook/webhook.cpp").read_text()
         self.assertIn(f'on.route("POST", "{re.search(r"path: (/[a-z]+)", text)[1]}"', served)
         self.assertIn("admissionReviewVersions: [v1]", text)
         self.assertIn(self.read("values.yaml")["webhook"]["failurePolicy"], ("Ignore", "Fail"))
@@ -135,9 +135,9 @@ class Deploy(unittest.TestCase):
                     self.assertRegex(known, rf"(?m)^ +{word}\b", program)
         guard = "libkaisched_guard_dlsym.so"
         self.assertRegex(image, rf"{guard} /usr/local/lib/kaisched/")
-        for source in ("shim/isolation.cpp", "device_plugin/container_setup.cpp"):
+        for source in ("scheduler/webhook/isolation.cpp", "device_plugin/container_setup.cpp"):
             self.assertIn(guard, (DEPLOY.parent / source).read_text())
-        settings = (DEPLOY.parent / "shim/webhook_fields.hpp").read_text()
+        settings = (DEPLOY.parent / "scheduler/webhook/webhook_fields.hpp").read_text()
         self.assertIn(f'"{self.read("values.yaml")["node"]["library"]}"', settings)
         helpers = (CHART / "templates/_helpers.tpl").read_text()
         self.assertIn("ledgers: {{ .Values.node.state }}/ledgers", helpers)
@@ -149,7 +149,7 @@ class Deploy(unittest.TestCase):
         given = [one["rules"] for one in documented if one["kind"] == "Role"]
         self.assertEqual(given, [[yaml().safe_load(text)] for text in re.findall(r"(?m)^rules:\n- (.*)$", template)])
         self.assertEqual([rules[0]["verbs"] for rules in given], [["create"], ["patch"]])
-        defaults = (DEPLOY.parent / "shim/sharing_fields.hpp").read_text()
+        defaults = (DEPLOY.parent / "scheduler/sharing/sharing_fields.hpp").read_text()
         account = next(one for one in documented if one["kind"] == "ServiceAccount")["metadata"]
         self.assertIn(f'account = "{account["name"]}"', defaults)
         self.assertIn(f'name_space = "{account["namespace"]}"', defaults)
@@ -157,7 +157,7 @@ class Deploy(unittest.TestCase):
         self.assertIn(f"  name: {account['name']}\n", template)
 
     def test_the_dashboard_shows_metrics_that_there_are(self):
-        declared = (DEPLOY.parent / "shim/cycle_metrics.cpp").read_text()
+        declared = (DEPLOY.parent / "scheduler/observability/cycle_metrics.cpp").read_text()
         board = json.loads((CHART / "files/dashboard.json").read_text())
         used = set()
         for panel in board["panels"]:

@@ -28,10 +28,10 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "hami_grants.hpp"
+#include "hami/hami_grants.hpp"
 #include "inventory.hpp"
 #include "kubelet.hpp"
-#include "log_text.hpp"
+#include "observability/log_text.hpp"
 #include "plugin.hpp"
 #include "slices.hpp"
 

@@ -41,7 +41,7 @@ class Rights(LabCase):
 
     def watched(self):
         """(kind, version, plural) of all that the program looks for."""
-        return re.findall(r'\{"(\w+)", "([\w./-]+)", "(\w+)", (?:true|false)\}', (KUBERNETES / "shim" / "resources.cpp").read_text())
+        return re.findall(r'\{"(\w+)", "([\w./-]+)", "(\w+)", (?:true|false)\}', (KUBERNETES / "scheduler" / "api_server" / "resources.cpp").read_text())
 
     def test_the_role_is_enough_and_not_more(self):
         """All kinds exist; pods are bound, deleted, evicted, promised, explained. Nothing that is asked is forbidden, and what the

@@ -7,8 +7,8 @@
 
 #include <doctest/doctest.h>
 
-#include "exposition_text.hpp"
-#include "load_board.hpp"
+#include "load/load_board.hpp"
+#include "prometheus/exposition_text.hpp"
 
 using namespace shim;
 using namespace std::chrono_literals;

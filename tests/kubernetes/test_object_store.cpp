@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "hami_grants.hpp"
-#include "object_store.hpp"
+#include "hami/hami_grants.hpp"
+#include "watch/object_store.hpp"
 
 namespace {
 

@@ -411,6 +411,16 @@ class Decisions(Case):
             self.assertTrue(all(v <= 5 for v in used.values()), used)
             self.assertEqual(len(api.asked("POST", "binding$")), len(on))
 
+    def test_the_readme_says_what_its_command_prints(self):
+        top = Path(__file__).resolve().parents[2]
+        page = (top / "examples/kubernetes/README.md").read_text()
+        words = re.search(r"^python3 (tests/kubernetes/fake_api\.py .*?)^```$", page, re.M | re.S)[1].replace("\\\n", "").split()
+        said = re.search(r"^```text\n(bind .*?)^```$", page, re.M | re.S)[1]
+        words = [PROGRAM if word == "build/release/bin/kaisched-kubernetes" else word for word in words]
+        done = subprocess.run([sys.executable, *words], cwd=top, capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (0, said), done.stderr)
+        self.assertIn(PROGRAM, words)
+
     def test_a_dry_run_writes_nothing(self):
         with FakeApi() as api:
             self.fill(api)

@@ -8,9 +8,9 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "credentials.hpp"
-#include "prometheus_usage.hpp"
-#include "usage_ledger.hpp"
+#include "api_server/credentials.hpp"
+#include "usage/prometheus_usage.hpp"
+#include "usage/usage_ledger.hpp"
 
 using namespace shim;
 using namespace std::chrono_literals;

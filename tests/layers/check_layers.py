@@ -41,10 +41,10 @@ SYSTEM_HEADERS = re.compile(
     r"(?:sys|net|netinet|arpa|linux|bits)/.*|(?:dlfcn|fcntl|poll|pthread|sched|semaphore|unistd|link|elf|getopt|dirent)\.h"
     r"|cuda\w*\.h|nvml\.h|nvrtc\.h|nvToolsExt\.h|jni\.h"
 )
-# The shim of Kubernetes is a program of some size: of kaisched it knows the C interface alone, the rest it leaves to libraries.
-LIBRARY_SHIM = "examples/kubernetes"
-SHIM_LIBRARIES = re.compile(r"(?:boost|CLI|fmt|grpcpp|nlohmann|openssl|yaml-cpp)/.*|\w+(?:\.grpc)?\.pb\.h|signal\.h")
-SHIM_DOORS = {"capi/include/kaisched/kaisched.h", "capi/include/kaisched/abi.hpp", "src/http/server.hpp"}
+# The program for Kubernetes is of some size: of kaisched it knows the C interface alone, the rest it leaves to libraries.
+KUBERNETES_PROGRAM = "examples/kubernetes"
+KUBERNETES_LIBRARIES = re.compile(r"(?:boost|CLI|fmt|grpcpp|nlohmann|openssl|yaml-cpp)/.*|\w+(?:\.grpc)?\.pb\.h|signal\.h")
+KUBERNETES_DOORS = {"capi/include/kaisched/kaisched.h", "capi/include/kaisched/abi.hpp", "src/http/server.hpp"}
 # What examples may include of kaisched, by the suffix of their files: those in C++ may use the C++ interface, whole.
 C_HEADERS_FOLDER = "capi/include"
 C_DOORS = {"capi/include/kaisched/kaisched.h", "capi/include/kaisched/loader.h"}
@@ -91,17 +91,17 @@ def check_include(root, source, quote, name):
     in_c_headers = source.relative_to(root).is_relative_to(C_HEADERS_FOLDER)
 
     if here == "examples":
-        in_shim = source.relative_to(root).is_relative_to(LIBRARY_SHIM)
+        in_kubernetes = source.relative_to(root).is_relative_to(KUBERNETES_PROGRAM)
         if target is None:
             example = root.joinpath(*source.relative_to(root).parts[:2])
             own = any(path.as_posix().endswith("/" + name) for path in example.rglob(Path(name).name))
             ok = own or is_standard(name) or SYSTEM_HEADERS.fullmatch(name) or name in EXAMPLE_LIBRARIES
-            ok = ok or (in_shim and SHIM_LIBRARIES.fullmatch(name) is not None)
+            ok = ok or (in_kubernetes and KUBERNETES_LIBRARIES.fullmatch(name) is not None)
             return None if ok else "examples include only kaisched, the standard library and system headers"
         own = target.parts[:2] == source.relative_to(root).parts[:2]
-        if in_shim:
-            ok = own or target.as_posix() in SHIM_DOORS
-            return None if ok else "of kaisched, the shim of Kubernetes includes only kaisched/kaisched.h, abi.hpp and http/server.hpp"
+        if in_kubernetes:
+            ok = own or target.as_posix() in KUBERNETES_DOORS
+            return None if ok else "of kaisched, the program for Kubernetes includes only kaisched/kaisched.h, abi.hpp and http/server.hpp"
         ok = own or target.as_posix() in EXAMPLE_DOORS.get(source.suffix, C_DOORS)
         return None if ok else "of kaisched, examples include only kaisched/kaisched.h and kaisched/loader.h, those in C++ also kaisched.hpp or abi.hpp"
 
@@ -177,7 +177,8 @@ GOOD = {
     "examples/embed_c/own.h": "#include <sys/types.h>\n",
     "examples/embed_cpp/main.cpp": "#include <kaisched/kaisched.hpp>\n#include <bit>\n",
     "examples/embed_cpp_abi/main.cpp": "#include <kaisched/abi.hpp>\n",
-    "examples/kubernetes/shim/main.cpp": "#include <boost/version.hpp>\n#include <kaisched/abi.hpp>\n#include <openssl/evp.h>\n",
+    "examples/kubernetes/scheduler/main.cpp": '#include "watch/own.hpp"\n#include <boost/version.hpp>\n#include <kaisched/abi.hpp>\n#include <openssl/evp.h>\n',
+    "examples/kubernetes/scheduler/watch/own.hpp": "#include <string>\n",
 }
 BAD = {
     "include/kaisched/a.hpp": "#include <boost/version.hpp>\n",
@@ -210,9 +211,9 @@ BAD = {
     "examples/embed_cpp/d.cpp": '#include "../embed_c/own.h"\n',
     "examples/embed_cpp/e.cpp": "#include <kaisched/version.hpp>\n",
     "examples/embed_cpp/f.cpp": "#include <kaisched/eigen.hpp>\n",
-    "examples/kubernetes/shim/g.cpp": "#include <kaisched/kaisched.hpp>\n",
-    "examples/kubernetes/shim/h.cpp": '#include "io/json.hpp"\n',
-    "examples/kubernetes/shim/i.cpp": "#include <Eigen/Core>\n",
+    "examples/kubernetes/scheduler/g.cpp": "#include <kaisched/kaisched.hpp>\n",
+    "examples/kubernetes/scheduler/h.cpp": '#include "io/json.hpp"\n',
+    "examples/kubernetes/scheduler/i.cpp": "#include <Eigen/Core>\n",
 }
 
 

@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "device_choice.hpp"
-#include "extender_fields.hpp"
-#include "object_store.hpp"
+#include "extender/extender_fields.hpp"
+#include "hami/device_choice.hpp"
+#include "watch/object_store.hpp"
 
 namespace {
 

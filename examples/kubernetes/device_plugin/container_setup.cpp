@@ -9,8 +9,8 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "api_server/object_fields.hpp"
 #include "grant_source.hpp"
-#include "object_fields.hpp"
 
 namespace device_plugin {
 

@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "device_plugin.pb.h"
-#include "hami_grants.hpp"
+#include "hami/hami_grants.hpp"
 #include "inventory.hpp"
 
 namespace device_plugin {

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "hami_annotations.hpp"
-#include "hami_grants.hpp"
-#include "object_fields.hpp"
+#include "api_server/object_fields.hpp"
+#include "hami/hami_annotations.hpp"
+#include "hami/hami_grants.hpp"
 
 namespace device_plugin {
 

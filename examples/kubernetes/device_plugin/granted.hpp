@@ -11,8 +11,8 @@
 
 #include "container_setup.hpp"
 #include "grant_source.hpp"
+#include "hami/node_lock.hpp"
 #include "node_api.hpp"
-#include "node_lock.hpp"
 
 namespace device_plugin {
 

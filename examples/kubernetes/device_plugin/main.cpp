@@ -15,11 +15,11 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "credentials.hpp"
+#include "api_server/credentials.hpp"
 #include "granted.hpp"
 #include "host.hpp"
-#include "log_text.hpp"
 #include "node_keeper.hpp"
+#include "observability/log_text.hpp"
 
 namespace {
 

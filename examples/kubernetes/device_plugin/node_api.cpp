@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "object_fields.hpp"
-#include "resources.hpp"
+#include "api_server/object_fields.hpp"
+#include "api_server/resources.hpp"
 
 namespace device_plugin {
 

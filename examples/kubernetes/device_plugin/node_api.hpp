@@ -8,8 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "client_pool.hpp"
-#include "credentials.hpp"
+#include "api_server/client_pool.hpp"
+#include "api_server/credentials.hpp"
 
 namespace device_plugin {
 

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "hami_annotations.hpp"
-#include "object_fields.hpp"
+#include "api_server/object_fields.hpp"
+#include "hami/hami_annotations.hpp"
 
 namespace device_plugin {
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "container_setup.hpp"
+#include "hami/node_lock.hpp"
 #include "node_api.hpp"
-#include "node_lock.hpp"
 
 namespace device_plugin {
 

@@ -11,11 +11,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "credentials.hpp"
-#include "http_client.hpp"
+#include "api_server/credentials.hpp"
+#include "api_server/http_client.hpp"
+#include "api_server/resources.hpp"
 #include "inventory.hpp"
-#include "resources.hpp"
-#include "shared_pod.hpp"
+#include "sharing/shared_pod.hpp"
 
 namespace {
 

@@ -1,0 +1,70 @@
+#include "prometheus/prometheus.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace shim {
+
+namespace {
+
+using nlohmann::json;
+
+/// Enough for some ten thousand series.
+constexpr std::size_t most_answer = 64U << 20U;
+
+std::optional<double> number_in(const json& value) {
+  if (!value.is_array() || value.size() != 2 || !value[1].is_string()) return std::nullopt;
+  const std::string& text = value[1].get_ref<const std::string&>();
+  double number = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failed != std::errc{} || end != text.data() + text.size() || !std::isfinite(number)) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+prometheus::prometheus(const prometheus_settings& at) : client_(credentials_for(at)) {
+  client_.set_timeout(at.timeout);
+  client_.set_foreign(most_answer);
+}
+
+std::vector<sample> prometheus::ask(const std::string& expression, std::chrono::system_clock::time_point when) {
+  request what;
+  what.target = fmt::format("/api/v1/query?query={}&time={:.3f}", encoded(expression),
+                            std::chrono::duration<double>(when.time_since_epoch()).count());
+  const response answer = client_.send(what);
+  const json read = json::parse(answer.body, nullptr, false);
+  const auto fail = [&](const std::string& words) {
+    return std::runtime_error(fmt::format("prometheus: {}: {}", expression, words));
+  };
+  if (!answer.ok()) {
+    const bool says = read.is_object() && read.contains("error") && read["error"].is_string();
+    throw fail(fmt::format("status {}{}", answer.status, says ? ": " + read["error"].get<std::string>() : ""));
+  }
+  const json::json_pointer type("/data/resultType");
+  const json::json_pointer list("/data/result");
+  if (!read.is_object() || !read.contains(type) || read[type] != "vector" || !read.contains(list) ||
+      !read[list].is_array()) {
+    throw fail("the answer is no vector");
+  }
+  std::vector<sample> all;
+  for (const json& one : read[list]) {
+    const std::optional<double> value = number_in(one.value("value", json()));
+    if (!value) continue;
+    sample made{{}, *value};
+    if (const auto labels = one.find("metric"); labels != one.end() && labels->is_object()) {
+      for (const auto& [label, text] : labels->items()) {
+        if (text.is_string()) made.labels.emplace(label, text.get<std::string>());
+      }
+    }
+    all.push_back(std::move(made));
+  }
+  return all;
+}
+
+}  // namespace shim
