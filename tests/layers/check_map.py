@@ -7,6 +7,8 @@ from pathlib import Path
 
 CODE = re.compile(r"`([^`\s]+)`")
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+# The README of an example has a table `folder` with each folder that is directly in it, and in these folders of it.
+EXAMPLES = {"examples/cuda_isolation": [], "examples/kubernetes": ["scheduler"]}
 
 
 def table_cells(text, column):
@@ -54,8 +56,31 @@ def check_paths(root):
     return wrong
 
 
+def folders_of_table(text):
+    """The names in the first column of the tables of a page that begin with `folder`."""
+    found, inside = set(), False
+    for line in text.splitlines():
+        first = line.strip().strip("|").split("|")[0].strip() if line.startswith("|") else ""
+        if inside and first and not set(first) <= {"-"}:
+            found.add(re.match(r"\[?`?([^]`]*)", first)[1])
+        inside = first == "folder" or (inside and first != "")
+    return found
+
+
+def check_examples(root):
+    wrong = []
+    for example, deeper in EXAMPLES.items():
+        top = root / example
+        told = folders_of_table((top / "README.md").read_text(encoding="utf-8"))
+        folders = [p for part in ("", *deeper) for p in (top / part).iterdir() if p.is_dir() and p.name != "__pycache__"]
+        there = {p.relative_to(top).as_posix() for p in folders if any(c.is_file() for c in p.rglob("*"))}
+        wrong += [f"{example}/README.md: {name} is not on it" for name in sorted(there - told)]
+        wrong += [f"{example}/README.md: there is no folder {name}" for name in sorted(told - there)]
+    return wrong
+
+
 def scan(root):
-    return check_architecture(root) + check_tests(root) + check_paths(root)
+    return check_architecture(root) + check_tests(root) + check_paths(root) + check_examples(root)
 
 
 def self_test():
@@ -75,13 +100,22 @@ def self_test():
         write("src/schedulers/y/README.md", "| a | b |\n|---|---|\n| x | `rules/a` |\n")
         write("src/schedulers/y/rules/a.hpp", "")
         write("src/README.md", "| a | b |\n|---|---|\n| x | `base/a.cpp` |\n")
+        kubernetes = "| folder | a |\n|---|---|\n| [scheduler](scheduler/main.cpp) | x |\n| `scheduler/watch` | x |\n\n| file | a |\n|---|---|\n| b.yaml | x |\n"
+        write("examples/kubernetes/README.md", kubernetes)
+        write("examples/kubernetes/scheduler/main.cpp", "")
+        write("examples/kubernetes/scheduler/watch/deeper/a.cpp", "")
+        write("examples/cuda_isolation/README.md", "| folder | a |\n|---|---|\n| shim | x |\n")
+        write("examples/cuda_isolation/shim/bench/a.c", "")
         assert scan(root) == [], scan(root)
         write("src/model/a.cpp", "")
         write("tests/cli/a.py", "")
         write("src/README.md", "| a | b |\n|---|---|\n| x | `base/b.cpp` |\n")
+        write("examples/kubernetes/scheduler/cycle/a.cpp", "")
+        write("examples/kubernetes/README.md", kubernetes.replace("scheduler/watch", "scheduler/watches"))
+        write("examples/cuda_isolation/ledger/a.c", "")
         found = scan(root)
-        assert len(found) == 3, found
-    print("3 planted faults found, none invented")
+        assert len(found) == 7, found
+    print("7 planted faults found, none invented")
 
 
 def main():
