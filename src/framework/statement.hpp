@@ -116,7 +116,7 @@ class session_statement {
   std::vector<bool> placed_here;
   bool abandoned = false;              ///< a statement of this session was
   std::vector<pod_row> evicted_twice;  ///< by statements that stand; their queues got the amount back twice
-  std::uint32_t commits = 0;           ///< when the latter were made
+  std::uint32_t commits = 0;           ///< of statements, in this session
   std::uint64_t frees = 0;             ///< grows whenever something comes free: what did not fit may fit now
 
  private:
