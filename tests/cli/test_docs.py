@@ -94,7 +94,8 @@ class Page(Case):
                 self.assertTrue(re.search(rf"{option}\b", PAGE), f"{name} {option} is not on the page")
 
     def test_schemas_are_those_of_the_source(self):
-        source = "".join(p.read_text(encoding="utf-8") for p in sorted((SOURCE / "src" / "cli").rglob("*.?pp")))
+        folders = (SOURCE / "src" / "cli", SOURCE / "src" / "io" / "importers")
+        source = "".join(p.read_text(encoding="utf-8") for f in folders for p in sorted(f.rglob("*.?pp")))
         written = set(re.findall(r'"(kaisched-[a-z-]+/\d+)"', source))
         self.assertEqual(written, set(re.findall(r"`(kaisched-[a-z-]+/\d+)`", PAGE)))
 
