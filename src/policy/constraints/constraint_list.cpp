@@ -1,6 +1,7 @@
 #include "policy/constraints/constraint_list.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace kaisched::policy {
@@ -42,6 +43,7 @@ result<void> constraint_list::open(std::span<const constraint_factory> known, co
     }
     used_.push_back({std::move(made), traits});
   }
+  if (!first) number_kinds(with.access.state->group_slots);
   return {};
 }
 
@@ -138,17 +140,26 @@ bool constraint_list::closes(group_row group, node_row row) const {
          });
 }
 
+/// Numbers for what all constraints that close nodes say of groups.
+void constraint_list::number_kinds(group_row groups) {
+  if (std::ranges::count_if(used_, [](const entry& one) { return (one.traits & trait_closes_nodes) != 0; }) < 2) return;
+  std::map<std::vector<std::uint32_t>, std::uint32_t> numbers{{std::vector<std::uint32_t>(used_.size(), 0), 0}};
+  auto made = std::make_shared<std::vector<std::uint32_t>>();
+  for (group_row g = 0; g < groups; ++g) {
+    std::vector<std::uint32_t> kinds;
+    for (const entry& one : used_) kinds.push_back(one->kind_of(g));
+    made->push_back(numbers.try_emplace(std::move(kinds), static_cast<std::uint32_t>(numbers.size())).first->second);
+  }
+  kinds_ = std::move(made);
+}
+
 std::uint32_t constraint_list::kind_of(group_row group) const {
-  if (!has(trait_closes_nodes)) return 0;
-  std::vector<std::uint32_t> kinds;
-  for (const entry& one : used_) kinds.push_back(one->kind_of(group));
-  std::erase_if(kinds, [](std::uint32_t kind) { return kind == 0; });
-  if (kinds.empty()) return 0;
-  if (used_.size() == 1) return kinds.front();
-  // Zeros tell whose kinds these are.
-  kinds.clear();
-  for (const entry& one : used_) kinds.push_back(one->kind_of(group));
-  return kinds_.try_emplace(std::move(kinds), static_cast<std::uint32_t>(kinds_.size() + 1)).first->second;
+  if (!has(trait_closes_nodes) || group == no_row) return 0;
+  if (kinds_ != nullptr) return (*kinds_)[group];
+  for (const entry& one : used_) {
+    if ((one.traits & trait_closes_nodes) != 0) return one->kind_of(group);
+  }
+  return 0;
 }
 
 // ---- at another time ---------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 /// The node constraints that a session uses, asked and told together.
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -161,6 +160,7 @@ class constraint_list {
   };
   [[nodiscard]] bool ask_resources(const session_access& a, pod_row pod, node_row row, free_amount which,
                                    bool asked_by_parts) const;
+  void number_kinds(group_row groups);
   [[nodiscard]] bool look_for_rules(const session_access& a, pod_row pod) const;
   [[nodiscard]] closed_sets look_for_closed(group_row group) const;
   [[nodiscard]] std::uint32_t save_all(pod_row pod);
@@ -181,8 +181,8 @@ class constraint_list {
   std::uint32_t savers_ = 0;
   std::vector<std::uint32_t> saved_;  ///< numbers of each saver, for every operation that has saved something
   std::size_t kept_ = 0;              ///< of these, of statements that are over
-  /// Where several constraints divide groups into kinds.
-  mutable std::map<std::vector<std::uint32_t>, std::uint32_t> kinds_;
+  /// By group, where several constraints close nodes; null: one says it, or none.
+  std::shared_ptr<const std::vector<std::uint32_t>> kinds_;
 };
 
 }  // namespace kaisched::policy
