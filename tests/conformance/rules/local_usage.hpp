@@ -5,7 +5,8 @@
 ///
 /// This is the exponential moving average of Kueue's AdmissionFairSharing: after d seconds the usage is
 /// w * before + (1 - w) * held, with w = 0.5^(d / usageHalfLifeTime). It stays in the unit of what is held. The decayed
-/// sums of KAI (src/simulation/usage_meter.hpp, examples/kubernetes/scheduler/usage/usage_ledger.hpp) grow with time instead.
+/// sums of KAI (src/simulation/usage_meter.hpp, examples/kubernetes/scheduler/usage/usage_ledger.hpp) grow with time
+/// instead.
 
 #include <map>
 #include <string>
