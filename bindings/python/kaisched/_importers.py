@@ -23,7 +23,7 @@ class ImportedConfig:
     queue_rules: str
     """Rules that say which queue a job belongs to, as a file in JSON; empty without rules."""
     left_out: list[str]
-    """What has no counterpart here, each with its line: ``12: binpack: nobody reads weight.x``."""
+    """What has no counterpart here, each with its line: ``12: weight.x: binpack does not read it``."""
 
 
 def import_config(text: str, scheduler: SchedulerName | None = None, *, name: str = "text") -> ImportedConfig:

@@ -44,7 +44,7 @@ struct imported_policy {
   std::vector<std::pair<std::string, std::string>> options;  ///< of an engine, the preset first
   std::vector<std::string> rows;                             ///< statements of a scenario: topologies, nodes, queues
   std::string queue_rules;                                   ///< a file of rules in JSON; empty: none
-  std::vector<std::string> unmapped;                         ///< `12: binpack: nobody reads weight.x`, with lines
+  std::vector<std::string> unmapped;                         ///< `12: weight.x: binpack does not read it`, with lines
 
   void set(std::string_view option, std::string value) { options.emplace_back(option, std::move(value)); }
   void leave_out(json_value what, std::string_view why);
