@@ -7,6 +7,7 @@
 
 #include "devices/cards.hpp"
 #include "devices/layouts.hpp"
+#include "policy/devices/partition/division_plan.hpp"
 #include "policy/devices/partition/mig.hpp"
 
 namespace of_test_mig {
@@ -148,6 +149,48 @@ TEST_CASE("H16: the smallest profile with the memory and a free place serves") {
   CHECK_FALSE(smallest_profile(profiles, taken, 1));
   CHECK(smallest_profile(profiles, std::vector<slice_range>{{0, 4}}, 15000 * mebibyte)->profile->name == "3g.20gb");
   CHECK_FALSE(smallest_profile(profiles, {}, 50000 * mebibyte));
+}
+
+/// An A100 with instances at 0, 2 and 5, and a pod that asks for half of it; costs of their pods, negative: they stay.
+division_plan plan_of_half(std::int64_t at_0, std::int64_t at_2, std::int64_t at_5) {
+  const divided_model& table = model("A100", 40);
+  const auto position = [&](std::string_view name) {
+    return static_cast<std::size_t>(find_profile(table.profiles, name) - table.profiles.data());
+  };
+  plannable_model planned{&table, {}};
+  for (std::size_t p = 0; p < table.profiles.size(); ++p) {
+    planned.dimensions.push_back(static_cast<std::uint32_t>(p + 1));
+  }
+  division_problem problem;
+  problem.models = {planned};
+  const std::vector<std::int64_t> nothing(table.profiles.size() + 1, 0);
+  const std::size_t seventh = position("1g.5gb");
+  const plannable_device divided{
+      0,
+      false,
+      {{seventh, {0, 1}, at_0, false}, {position("2g.10gb"), {2, 2}, at_2, false}, {seventh, {5, 1}, at_5, false}}};
+  problem.nodes = {{{divided}, nothing, {1}}};
+  problem.classes = {nothing};
+  problem.classes[0][position("3g.20gb") + 1] = 1;
+  problem.pods = {0};
+  return plan_divisions(problem, -1);
+}
+
+TEST_CASE("H17: a device is divided anew where least has to go") {
+  const division_plan behind = plan_of_half(10, 10, 10);
+  REQUIRE(behind.found);
+  CHECK(behind.cost.drained == 10);
+  CHECK(behind.changes.at(0).gone == std::vector<std::size_t>{2});
+  CHECK(behind.changes.at(0).made.at(0).second == slice_range{4, 4});
+  const division_plan in_front = plan_of_half(10, 10, 30);
+  REQUIRE(in_front.found);
+  CHECK(in_front.cost.drained == 20);
+  CHECK(in_front.changes.at(0).gone == std::vector<std::size_t>{0, 1});
+  CHECK(in_front.changes.at(0).made.at(0).second == slice_range{0, 4});
+  const division_plan past_what_stays = plan_of_half(-1, 1, 1000);
+  REQUIRE(past_what_stays.found);
+  CHECK(past_what_stays.changes.at(0).gone == std::vector<std::size_t>{2});
+  CHECK_FALSE(plan_of_half(10, -1, -1).found);
 }
 
 TEST_CASE("H18: one container may have several instances of one device") {
