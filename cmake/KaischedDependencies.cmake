@@ -7,11 +7,36 @@ find_package(nlohmann_json 3.11 CONFIG REQUIRED)
 find_path(KAISCHED_CSV_INCLUDE_DIR csv.h PATH_SUFFIXES libfccp fast-cpp-csv-parser REQUIRED)
 mark_as_advanced(KAISCHED_CSV_INCLUDE_DIR)
 
-# fmt without its library. Its assertion would print and terminate, which no object of the core may do; what it guards
-# are errors in format strings, and those are compile errors here.
-add_library(kaisched_fmt INTERFACE)
-target_link_libraries(kaisched_fmt INTERFACE fmt::fmt-header-only)
-target_compile_options(kaisched_fmt INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-DFMT_ASSERT(condition,message)=((void)0)>")
+# fmt in a namespace of ours and compiled once, so that no library of fmt is needed and none clashes. Its assertion would
+# print and terminate, which no object of the core may do; what it guards are errors in format strings, and those are
+# compile errors here. Of a fmt that the source does not fit, every source compiles all of it.
+set(fmt_options "-DFMT_ASSERT(condition,message)=((void)0)"
+  "-DFMT_BEGIN_NAMESPACE=namespace fmt { inline namespace kaisched {" "-DFMT_END_NAMESPACE=}}")
+get_target_property(fmt_includes fmt::fmt-header-only INTERFACE_INCLUDE_DIRECTORIES)
+if(fmt_VERSION VERSION_GREATER_EQUAL 9.1 AND fmt_VERSION VERSION_LESS 10)
+  set(KAISCHED_COMPILED_FMT ON)
+else()
+  set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+  try_compile(KAISCHED_COMPILED_FMT "${PROJECT_BINARY_DIR}/fmt" "${CMAKE_CURRENT_LIST_DIR}/fmt.cpp"
+    CMAKE_FLAGS "-DINCLUDE_DIRECTORIES=${fmt_includes}" CXX_STANDARD 20)
+  unset(CMAKE_TRY_COMPILE_TARGET_TYPE)
+endif()
+if(KAISCHED_COMPILED_FMT)
+  add_library(kaisched_fmt_objects OBJECT "${CMAKE_CURRENT_LIST_DIR}/fmt.cpp")
+  set_target_properties(kaisched_fmt_objects PROPERTIES CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF
+    POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  target_include_directories(kaisched_fmt_objects SYSTEM PRIVATE "${fmt_includes}")
+  target_compile_options(kaisched_fmt_objects PRIVATE ${fmt_options})
+  add_library(kaisched_fmt STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:kaisched_fmt_objects>)
+  set_target_properties(kaisched_fmt PROPERTIES LINKER_LANGUAGE CXX)
+  target_include_directories(kaisched_fmt SYSTEM INTERFACE "${fmt_includes}")
+else()
+  add_library(kaisched_fmt INTERFACE)
+  target_link_libraries(kaisched_fmt INTERFACE fmt::fmt-header-only)
+endif()
+foreach(option IN LISTS fmt_options)
+  target_compile_options(kaisched_fmt INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:SHELL:\"${option}\">")
+endforeach()
 
 # The CSV reader, without its read-ahead thread.
 add_library(kaisched_csv INTERFACE)

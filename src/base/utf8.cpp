@@ -53,7 +53,7 @@ std::string printable(std::string_view text, std::size_t longest) {
       shown += text.substr(0, length);
     } else {
       for (const char byte : text.substr(0, length)) {
-        fmt::format_to(std::back_inserter(shown), "\\x{:02X}", static_cast<unsigned>(static_cast<unsigned char>(byte)));
+        shown += fmt::format("\\x{:02X}", static_cast<unsigned>(static_cast<unsigned char>(byte)));
       }
     }
     text.remove_prefix(length);

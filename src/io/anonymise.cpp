@@ -15,166 +15,12 @@
 
 #include "base/copy_row.hpp"
 #include "io/cluster_input.hpp"
+#include "model/column_entry.hpp"
 #include "model/selector.hpp"
 
 namespace kaisched::io {
 
 namespace {
-
-/// What the texts of a column are.
-enum class role : std::uint8_t {
-  kept,
-  name,              ///< one, or a list of them
-  label_key,         ///< likewise
-  labels,            ///< key, value, key, value, ...
-  by_level,          ///< label key, anything, ...
-  selectors,         ///< each a label selector
-  affinities,        ///< topology key: label selector
-  preferences,       ///< weight: label selector
-  pod_preferences,   ///< weight topology key: label selector
-  spreads,           ///< skew topology key ...: label selector
-  dependencies,      ///< kind:name
-  amounts,           ///< name:amount
-  taints,            ///< and tolerations
-  devices,           ///< driver/pool/device, perhaps behind a request and =
-  devices_of_class,  ///< class=driver/pool/device
-  expressions,       ///< with names in quotes
-  words,             ///< of vendors, with identifiers of devices between other words
-  prose,             ///< for people
-};
-
-struct column_role {
-  std::string_view table;
-  std::string_view column;
-  role what;
-};
-
-/// Every text of an input table; a test says which one is missing.
-constexpr std::array column_roles{
-    column_role{"resource", "name", role::kept},
-    column_role{"resource", "unit", role::prose},
-    column_role{"topology", "name", role::name},
-    column_role{"topology", "levels", role::label_key},
-    column_role{"topology", "shapes", role::by_level},
-    column_role{"queue", "name", role::name},
-    column_role{"queue", "parent", role::name},
-    column_role{"queue", "gpu_limits", role::kept},
-    column_role{"queue", "hierarchy", role::amounts},
-    column_role{"queue", "node_groups", role::dependencies},
-    column_role{"node", "name", role::name},
-    column_role{"node", "labels", role::labels},
-    column_role{"node", "taints", role::taints},
-    column_role{"node", "numa_policy", role::kept},
-    column_role{"node", "numa_scope", role::kept},
-    column_role{"node", "claimable", role::devices_of_class},
-    column_role{"node", "vendor_devices", role::words},
-    column_role{"node", "device_settings", role::kept},
-    column_role{"node", "position", role::by_level},
-    column_role{"node", "power_feeds", role::amounts},
-    column_role{"device", "node", role::name},
-    column_role{"device", "uuid", role::name},
-    column_role{"device", "model", role::kept},
-    column_role{"device", "sharing", role::kept},
-    column_role{"device", "instances", role::kept},
-    column_role{"pod_group", "name", role::name},
-    column_role{"pod_group", "queue", role::name},
-    column_role{"pod_group", "namespace", role::name},
-    column_role{"pod_group", "topology", role::name},
-    column_role{"pod_group", "required_level", role::label_key},
-    column_role{"pod_group", "preferred_level", role::label_key},
-    column_role{"pod_group", "user", role::name},
-    column_role{"pod_group", "priority_class", role::kept},
-    column_role{"pod_group", "after", role::dependencies},
-    column_role{"pod_group", "checks", role::name},
-    column_role{"pod_group", "speedup", role::kept},
-    column_role{"pod_group", "min_resources", role::kept},
-    column_role{"sub_group", "group", role::name},
-    column_role{"sub_group", "name", role::name},
-    column_role{"sub_group", "parent", role::name},
-    column_role{"sub_group", "topology", role::name},
-    column_role{"sub_group", "required_level", role::label_key},
-    column_role{"sub_group", "preferred_level", role::label_key},
-    column_role{"pod", "name", role::name},
-    column_role{"pod", "group", role::name},
-    column_role{"pod", "sub_group", role::name},
-    column_role{"pod", "node", role::name},
-    column_role{"pod", "node_selector", role::labels},
-    column_role{"pod", "node_affinity", role::selectors},
-    column_role{"pod", "node_preferences", role::preferences},
-    column_role{"pod", "tolerations", role::taints},
-    column_role{"pod", "affinity", role::affinities},
-    column_role{"pod", "anti_affinity", role::affinities},
-    column_role{"pod", "host_ports", role::kept},
-    column_role{"pod", "labels", role::labels},
-    column_role{"pod", "obstacle", role::prose},
-    column_role{"pod", "nominated_node", role::name},
-    column_role{"pod", "claims", role::name},
-    column_role{"pod", "qos", role::kept},
-    column_role{"pod", "containers", role::kept},
-    column_role{"pod", "sharing", role::kept},
-    column_role{"pod", "device_requests", role::words},
-    column_role{"pod", "annotations", role::words},
-    column_role{"pod", "device_grants", role::words},
-    column_role{"pod", "mig_instances", role::words},
-    column_role{"pod", "disruption_budget", role::name},
-    column_role{"pod", "spread", role::spreads},
-    column_role{"pod", "preferences", role::pod_preferences},
-    column_role{"pod", "load", role::kept},
-    column_role{"numa_zone", "node", role::name},
-    column_role{"numa_zone", "name", role::kept},
-    column_role{"resource_claim", "name", role::name},
-    column_role{"resource_claim", "device_class", role::name},
-    column_role{"resource_claim", "labels", role::labels},
-    column_role{"resource_claim", "devices", role::devices},
-    column_role{"resource_claim", "reserved_for", role::name},
-    column_role{"resource_claim", "node", role::name},
-    column_role{"resource_claim", "constraints", role::kept},
-    column_role{"resource_claim", "results", role::devices},
-    column_role{"device_quota", "namespace", role::name},
-    column_role{"device_quota", "vendor", role::kept},
-    column_role{"device_class", "name", role::name},
-    column_role{"device_class", "selectors", role::expressions},
-    column_role{"resource_slice", "name", role::name},
-    column_role{"resource_slice", "driver", role::kept},
-    column_role{"resource_slice", "pool", role::name},
-    column_role{"resource_slice", "node", role::name},
-    column_role{"resource_slice", "node_selector", role::selectors},
-    column_role{"resource_slice", "counters", role::kept},
-    column_role{"slice_device", "name", role::name},
-    column_role{"slice_device", "slice", role::name},
-    column_role{"slice_device", "device", role::name},
-    column_role{"slice_device", "attributes", role::words},
-    column_role{"slice_device", "capacities", role::kept},
-    column_role{"slice_device", "consumes", role::kept},
-    column_role{"slice_device", "taints", role::taints},
-    column_role{"slice_device", "node", role::name},
-    column_role{"slice_device", "node_selector", role::selectors},
-    column_role{"claim_request", "name", role::name},
-    column_role{"claim_request", "claim", role::name},
-    column_role{"claim_request", "request", role::kept},
-    column_role{"claim_request", "alternative", role::kept},
-    column_role{"claim_request", "device_class", role::name},
-    column_role{"claim_request", "selectors", role::expressions},
-    column_role{"claim_request", "tolerations", role::taints},
-    column_role{"claim_request", "capacities", role::kept},
-    column_role{"disruption_budget", "name", role::name},
-    column_role{"reservation", "name", role::name},
-    column_role{"reservation", "nodes", role::name},
-    column_role{"reservation", "node_selector", role::selectors},
-    column_role{"reservation", "queue", role::name},
-    column_role{"reservation", "group", role::name},
-};
-
-const column_role* find_role(const table_info& of, const column_info& column) {
-  const auto found = std::find_if(column_roles.begin(), column_roles.end(), [&](const column_role& one) {
-    return one.table == of.name && one.column == column.name;
-  });
-  return found == column_roles.end() ? nullptr : &*found;
-}
-role role_of(const table_info& of, const column_info& column) {
-  const column_role* const known = find_role(of, column);
-  return known == nullptr ? role::prose : known->what;  // rather too little than too much
-}
 
 bool ends_with_any(std::string_view text, std::span<const std::string_view> endings) {
   return std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) {
@@ -225,53 +71,53 @@ class renamer {
   }
   [[nodiscard]] std::map<std::string, std::string> take_names() { return {names_.begin(), names_.end()}; }
 
-  std::string text(role what, std::string_view of) {
+  std::string text(text_role what, std::string_view of) {
     if (of.empty()) return {};
     switch (what) {
-      case role::name:
+      case text_role::name:
         return name(of);
-      case role::label_key:
+      case text_role::label_key:
         return key(of);
-      case role::selectors:
+      case text_role::selectors:
         return selector(of);
-      case role::affinities:
+      case text_role::affinities:
         return affinity(of);
-      case role::preferences:
+      case text_role::preferences:
         return preference(of);
-      case role::pod_preferences:
+      case text_role::pod_preferences:
         return pod_preference(of);
-      case role::spreads:
+      case text_role::spreads:
         return spread(of);
-      case role::dependencies:
+      case text_role::dependencies:
         return dependency(of);
-      case role::amounts:
+      case text_role::amounts:
         return amount(of);
-      case role::taints:
+      case text_role::taints:
         return taint(of);
-      case role::devices:
-      case role::devices_of_class:
-        return device(of, what == role::devices_of_class);
-      case role::expressions:
+      case text_role::devices:
+      case text_role::devices_of_class:
+        return device(of, what == text_role::devices_of_class);
+      case text_role::expressions:
         return expression(of);
-      case role::words:
+      case text_role::words:
         return words(of);
-      case role::prose:
+      case text_role::prose:
         return "text";
-      case role::kept:
-      case role::labels:
-      case role::by_level:
+      case text_role::kept:
+      case text_role::labels:
+      case text_role::by_level:
         break;
     }
     return std::string(of);
   }
 
-  std::vector<std::string> list(role what, std::span<const std::string_view> of) {
+  std::vector<std::string> list(text_role what, std::span<const std::string_view> of) {
     std::vector<std::string> made;
     for (std::size_t i = 0; i < of.size(); ++i) {
       const bool is_key = i % 2 == 0;
-      if (what == role::labels) {
+      if (what == text_role::labels) {
         made.push_back(is_key ? key(of[i]) : value(of[i - 1], of[i]));
-      } else if (what == role::by_level) {
+      } else if (what == text_role::by_level) {
         made.push_back(is_key ? key(of[i]) : std::string(of[i]));
       } else {
         made.push_back(text(what, of[i]));
@@ -423,7 +269,7 @@ class renamer {
   std::map<std::string, std::string, std::less<>> names_;
 };
 
-void copy_column(table::column& to, const column_view& from, std::uint64_t rows, role what, renamer& names) {
+void copy_column(table::column& to, const column_view& from, std::uint64_t rows, text_role what, renamer& names) {
   for (std::uint64_t row = 0; row < rows; ++row) {
     if (from.type == column_type::string) {
       to.push(std::string_view(names.text(what, from.string(row))));
@@ -442,14 +288,13 @@ table renamed(const table_info& info, const table_view& from, renamer& names) {
   for (const column_info& column : info.columns) {
     const column_view* const values = from.find(column.id);
     if (values == nullptr) continue;
-    copy_column(made.add(column.id, values->type, values->width), *values, from.rows, role_of(info, column), names);
+    copy_column(made.add(column.id, values->type, values->width), *values, from.rows,
+                model::text_role_of(info.kind, column.id), names);
   }
   return made;
 }
 
 }  // namespace
-
-bool knows_texts_of(const table_info& of, const column_info& column) { return find_role(of, column) != nullptr; }
 
 result<anonymous_cluster> anonymise(const snapshot& from) {
   std::vector<std::pair<const table_info*, table>> all;

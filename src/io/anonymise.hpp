@@ -16,9 +16,6 @@ struct anonymous_cluster {
   std::map<std::string, std::string> names;  ///< what stands for what
 };
 
-/// Whether it is known what the texts of a column of an input table are. Of others nothing is left.
-[[nodiscard]] bool knows_texts_of(const table_info& of, const column_info& column);
-
 /// Gives every name of an entity, a namespace, a user, a container or a device, every label key of nobody's public
 /// vocabulary, and every label value that is no number another name. Equal names stay equal and names that sort before
 /// others still do, so that sessions decide the same. Amounts, times, dimensions and what devices say of themselves

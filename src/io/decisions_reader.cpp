@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <iterator>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -172,13 +171,13 @@ std::string decisions_digest(const table_view& decisions, std::string_view prese
     }
     const auto kind = decisions.find(col::decision_kind)->values<std::uint8_t>(decisions.rows)[row];
     const std::int64_t share = decisions.find(col::decision_device_share)->values<std::int64_t>(decisions.rows)[row];
-    fmt::format_to(std::back_inserter(text), "{} {} {} {} {} {} {:x} {}",
-                   decision_kind_name(static_cast<decision_kind>(kind)),
-                   decisions.find(col::decision_action)->string(row),
-                   decisions.find(col::decision_commit)->values<std::uint32_t>(decisions.rows)[row],
-                   name_or_dash(col::decision_pod_name, row), decisions.find(col::decision_group_name)->string(row),
-                   name_or_dash(col::decision_node_name, row), devices, devices == 0 ? 0 : share);
-    if (zones != 0) fmt::format_to(std::back_inserter(text), " zones {:x}", zones);
+    text +=
+        fmt::format("{} {} {} {} {} {} {:x} {}", decision_kind_name(static_cast<decision_kind>(kind)),
+                    decisions.find(col::decision_action)->string(row),
+                    decisions.find(col::decision_commit)->values<std::uint32_t>(decisions.rows)[row],
+                    name_or_dash(col::decision_pod_name, row), decisions.find(col::decision_group_name)->string(row),
+                    name_or_dash(col::decision_node_name, row), devices, devices == 0 ? 0 : share);
+    if (zones != 0) text += fmt::format(" zones {:x}", zones);
     if (const column_view* column = decisions.find(col::decision_claim_devices); column != nullptr) {
       for (const std::string_view device : split_list(column->string(row))) text.append(" ").append(device);
     }

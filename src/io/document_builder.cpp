@@ -76,7 +76,7 @@ std::string document_builder::place() const {
   for (std::size_t i = 1; i < open_.size(); ++i) {
     const json_document::node& parent = document_.nodes_[open_[i - 1].container];
     if (parent.kind == json_kind::array) {
-      fmt::format_to(std::back_inserter(path), "[{}]", parent.count - 1);
+      path += fmt::format("[{}]", parent.count - 1);
     } else {
       if (!path.empty()) path += '.';
       path += document_.view(document_.nodes_[open_[i].container].key);

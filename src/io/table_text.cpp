@@ -76,10 +76,10 @@ void append_number(std::string& out, double value) {
     out += "null";
     return;
   }
-  fmt::format_to(std::back_inserter(out), "{}", value);
+  out += fmt::format("{}", value);
 }
 
-void append_integer(std::string& out, std::int64_t value) { fmt::format_to(std::back_inserter(out), "{}", value); }
+void append_integer(std::string& out, std::int64_t value) { out += std::to_string(value); }
 
 /// The name of a value that has one: of an enumeration or of an entity.
 std::string_view name_at(const described_column& column, std::uint64_t index, const snapshot& entities) {
@@ -195,7 +195,7 @@ class row_writer {
     const bool pairs = column.form == column_form::pairs;
     out_ += pairs ? '{' : '[';
     if (column.values->type == column_type::i64_list) {
-      fmt::format_to(std::back_inserter(out_), "{}", fmt::join(column.values->list(row), ", "));
+      out_ += fmt::format("{}", fmt::join(column.values->list(row), ", "));
     } else {
       append_texts(split_list(column.values->string(row)), pairs);
     }
@@ -272,7 +272,7 @@ void append_csv_value(std::string& out, const described_column& column, std::uin
   } else if (column.values->type == column_type::string) {
     append_csv_field(out, column.values->string(row));
   } else if (column.values->type == column_type::i64_list) {
-    fmt::format_to(std::back_inserter(out), "{}", fmt::join(column.values->list(row), " "));
+    out += fmt::format("{}", fmt::join(column.values->list(row), " "));
   } else {
     append_csv_field(out, fmt::format("{}", fmt::join(split_list(column.values->string(row)), " ")));
   }

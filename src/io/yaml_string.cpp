@@ -27,7 +27,8 @@ bool is_reserved(std::string_view word) {
 bool is_simple_word(std::string_view text) {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   constexpr std::string_view more = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-";
-  return !text.empty() && text.find_first_not_of(more) == std::string_view::npos && letters.find(text.front()) != std::string_view::npos && !is_reserved(text);
+  return !text.empty() && text.find_first_not_of(more) == std::string_view::npos &&
+         letters.find(text.front()) != std::string_view::npos && !is_reserved(text);
 }
 
 /// Characters that YAML wants escaped beyond those of JSON.
@@ -55,7 +56,7 @@ void append_yaml_string(std::string& out, std::string_view text) {
     } else if (c.code == '\t') {
       out += "\\t";
     } else if (c.length > 0 && is_unprintable(c.code)) {
-      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<std::uint32_t>(c.code));
+      out += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(c.code));
     } else {
       out += text.substr(0, length);
     }

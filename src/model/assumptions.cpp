@@ -479,7 +479,8 @@ void assumptions::finish(step done, const cluster_state& s, const name_maps& nam
   std::vector<commit_number>& open = done.open_commits;
   for (const auto& [pod, e] : open_) open.push_back(e.commit);
   std::sort(open.begin(), open.end());
-  std::erase_if(nominations_, [&](const auto& one) { return !std::binary_search(open.begin(), open.end(), one.first); });
+  std::erase_if(nominations_,
+                [&](const auto& one) { return !std::binary_search(open.begin(), open.end(), one.first); });
   stand_ins_ = static_cast<std::size_t>(
       std::count_if(open_.begin(), open_.end(), [](const auto& one) { return !one.second.stand_in.empty(); }));
 }

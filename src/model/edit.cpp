@@ -140,30 +140,6 @@ result<void> edit::check_new_name(const table_reader& t, std::uint64_t row, std:
   return t.fail(status::duplicate, row, column, "'" + base::shown(name) + "' exists already");
 }
 
-result<bool> edit::flag(const table_reader& t, std::uint64_t row, std::uint32_t column) const {
-  if (t.u8(column, row) > 1) return t.fail(status::argument, row, column, "must be 0 or 1");
-  return t.u8(column, row) != 0;
-}
-
-result<std::int64_t> edit::bounded(const table_reader& t, std::uint64_t row, std::uint32_t column, std::int64_t least,
-                                   std::int64_t most) const {
-  const std::int64_t value = t.i64(column, row);
-  if (value < least || value > most) {
-    return t.fail(value > most ? status::limit : status::argument, row, column,
-                  std::to_string(value) + " is not in " + std::to_string(least) + " .. " + std::to_string(most));
-  }
-  return value;
-}
-
-result<void> edit::duration(const table_reader& t, std::uint64_t row, std::uint32_t column,
-                            std::int64_t& target) const {
-  if (t.i64(column, row) < 0 && t.i64(column, row) != unset) {
-    return t.fail(status::argument, row, column, std::to_string(t.i64(column, row)) + " is no length of time");
-  }
-  target = t.i64(column, row);
-  return {};
-}
-
 error edit::not_among(const table_reader& t, std::uint64_t row, std::uint32_t column,
                       std::span<const std::string_view> names) const {
   const std::string_view text = t.text(column, row);

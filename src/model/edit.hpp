@@ -277,11 +277,6 @@ class edit {
   /// And that none has.
   result<void> check_new_name(const table_reader& t, std::uint64_t row, std::uint32_t column,
                               const base::name_map& taken) const;
-  result<std::int64_t> bounded(const table_reader& t, std::uint64_t row, std::uint32_t column, std::int64_t least,
-                               std::int64_t most) const;
-  result<bool> flag(const table_reader& t, std::uint64_t row, std::uint32_t column) const;
-  /// A length of time, or `unset`.
-  result<void> duration(const table_reader& t, std::uint64_t row, std::uint32_t column, std::int64_t& target) const;
   /// The value whose name a text column holds; the error names the nearest one.
   template <class Enum, std::size_t N>
   result<Enum> one_of(const table_reader& t, std::uint64_t row, std::uint32_t column, const std::array<Enum, N>& values,

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "model/edit.hpp"
 #include "model/list_edit.hpp"
+#include "model/object_columns.hpp"
 
 namespace kaisched::model {
 
@@ -38,11 +39,9 @@ result<void> edit::disruption_budgets(const table_reader& t) {
 }
 
 result<void> edit::read_budget(const table_reader& t, std::uint64_t row, disruption_budget_info& to) const {
-  if (!t.has(col::disruption_budget_allowed)) return {};
-  auto v = bounded(t, row, col::disruption_budget_allowed, 0, max_amount);
-  if (!v) return v.failure();
-  to.allowed = *v;
-  return {};
+  row_reader from(t, row);
+  disruption_budget_columns(from, to);
+  return from.done();
 }
 
 }  // namespace kaisched::model

@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "model/edit.hpp"
+#include "model/object_columns.hpp"
 
 namespace kaisched::model {
 
@@ -48,18 +49,9 @@ result<void> edit::one_claim(const table_reader& t, std::uint64_t row) {
 }
 
 result<void> edit::read_claim(const table_reader& t, std::uint64_t row, claim_info& claim) const {
-  if (t.has(col::resource_claim_device_class)) claim.device_class = t.text(col::resource_claim_device_class, row);
-  if (t.has(col::resource_claim_count)) {
-    auto v = bounded(t, row, col::resource_claim_count, 0, max_amount);
-    if (!v) return v.failure();
-    claim.count = *v;
-  }
-  if (t.has(col::resource_claim_node)) claim.node = t.text(col::resource_claim_node, row);
-  if (t.has(col::resource_claim_from_template)) {
-    auto v = flag(t, row, col::resource_claim_from_template);
-    if (!v) return v.failure();
-    claim.from_template = *v;
-  }
+  row_reader from(t, row);
+  claim_columns(from, claim);
+  if (auto done = from.done(); !done) return done;
   if (t.has(col::resource_claim_labels)) {
     result<label_list> labels = parse_labels(t.text(col::resource_claim_labels, row));
     if (!labels) {
@@ -84,22 +76,9 @@ result<void> edit::read_claim(const table_reader& t, std::uint64_t row, claim_in
     }
     *target = t.text(column, row);
   }
-  const auto parsed = [&](std::uint32_t column, auto parse, std::string& raw, auto& target) -> result<void> {
-    if (!t.has(column)) return {};
-    auto read = parse(t.text(column, row));
-    if (!read) {
-      return t.fail(status::argument, row, column,
-                    "resource claim '" + base::shown(claim.name) + "': " + read.failure().message);
-    }
-    raw = t.text(column, row);
-    target = std::move(*read);
-    return {};
-  };
-  if (auto done = parsed(col::resource_claim_constraints, parse_constraints, claim.constraints_text, claim.constraints);
-      !done) {
-    return done;
-  }
-  return parsed(col::resource_claim_results, parse_results, claim.results_text, claim.results);
+  row_reader lists(t, row, "resource claim '" + base::shown(claim.name) + "'");
+  claim_list_columns(lists, claim);
+  return lists.done();
 }
 
 }  // namespace kaisched::model

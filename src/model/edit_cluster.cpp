@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "model/account.hpp"
 #include "model/edit.hpp"
+#include "model/object_columns.hpp"
 
 namespace kaisched::model {
 
@@ -144,13 +145,9 @@ result<void> edit::read_node(const table_reader& t, std::uint64_t row, node_info
     }
     node.capacity.assign(values.begin(), values.end());
   }
-  for (const auto& [column, target] : {std::pair{std::uint32_t{col::node_ready}, &node.ready},
-                                       std::pair{std::uint32_t{col::node_unschedulable}, &node.unschedulable}}) {
-    if (!t.has(column)) continue;
-    auto v = flag(t, row, column);
-    if (!v) return v.failure();
-    *target = *v;
-  }
+  row_reader from(t, row);
+  node_columns(from, node);
+  if (auto done = from.done(); !done) return done;
   if (t.has(col::node_labels)) {
     result<label_list> labels = parse_labels(t.text(col::node_labels, row));
     if (!labels)
@@ -169,11 +166,6 @@ result<void> edit::read_node(const table_reader& t, std::uint64_t row, node_info
       node.taints.push_back(std::move(*parsed));
     }
     node.taints_text = t.text(col::node_taints, row);
-  }
-  if (t.has(col::node_gpu_memory)) {
-    auto v = bounded(t, row, col::node_gpu_memory, 0, max_amount);
-    if (!v) return v.failure();
-    node.gpu_memory = *v;
   }
   if (auto done = read_claimable(t, row, node); !done) return done;
   if (auto done = read_vendor_devices(t, row, node); !done) return done;
@@ -227,28 +219,9 @@ result<void> edit::one_device(const table_reader& t, std::uint64_t row, node_inf
   device_info fresh;
   fresh.index = index;
   device_info& d = exists ? *it : fresh;
-  if (t.has(col::device_uuid)) d.uuid = t.text(col::device_uuid, row);
-  if (t.has(col::device_model)) d.model = t.text(col::device_model, row);
-  if (t.has(col::device_memory)) {
-    auto v = bounded(t, row, col::device_memory, 0, max_amount);
-    if (!v) return v.failure();
-    d.memory = *v;
-  }
-  if (t.has(col::device_share)) {
-    auto v = bounded(t, row, col::device_share, 1, whole_device);
-    if (!v) return v.failure();
-    d.share = *v;
-  }
-  if (t.has(col::device_numa)) {
-    auto v = bounded(t, row, col::device_numa, -1, 1023);
-    if (!v) return v.failure();
-    d.numa = *v;
-  }
-  if (t.has(col::device_healthy)) {
-    auto v = flag(t, row, col::device_healthy);
-    if (!v) return v.failure();
-    d.healthy = *v;
-  }
+  row_reader from(t, row);
+  device_columns(from, d);
+  if (auto done = from.done(); !done) return done;
   if (t.has(col::device_links)) {
     const auto links = t.list(col::device_links, row);
     d.links.assign(links.begin(), links.end());

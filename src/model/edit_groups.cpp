@@ -6,6 +6,7 @@
 #include "model/account.hpp"
 #include "model/dependencies.hpp"
 #include "model/edit.hpp"
+#include "model/object_columns.hpp"
 
 namespace kaisched::model {
 
@@ -177,55 +178,21 @@ result<void> edit::plan_group(const table_reader& t, std::uint64_t row, group_pl
     if (!queue) return queue.failure();
     group.queue = *queue;
   }
-  if (t.has(col::pod_group_priority)) {
-    auto v = bounded(t, row, col::pod_group_priority, -max_amount, max_amount);
-    if (!v) return v.failure();
-    group.priority = *v;
-  }
-  if (t.has(col::pod_group_preemptible)) {
-    auto v = flag(t, row, col::pod_group_preemptible);
-    if (!v) return v.failure();
-    group.preemptible = *v;
-  }
+  row_reader from(t, row);
+  group_columns(from, group, plan.extra);
+  from.number(col::pod_group_min_member, plan.pod_min, 0);
+  from.optional_count(col::pod_group_min_sub_group, plan.root_min);
+  from.text(col::pod_group_namespace, plan.name_space);
+  from.text(col::pod_group_user, plan.user);
+  from.text(col::pod_group_checks, plan.checks);
+  if (auto done = from.done(); !done) return done;
   if (t.has(col::pod_group_priority_class)) {
     if (auto done = read_priority_class(t, row, group); !done) return done;
-  }
-  if (t.has(col::pod_group_semi_preemptible)) {
-    auto v = flag(t, row, col::pod_group_semi_preemptible);
-    if (!v) return v.failure();
-    group.semi_preemptible = *v;
-  }
-  if (t.has(col::pod_group_created)) group.created = t.i64(col::pod_group_created, row);
-  if (t.has(col::pod_group_min_member)) {
-    auto v = bounded(t, row, col::pod_group_min_member, 0, max_amount);
-    if (!v) return v.failure();
-    plan.pod_min = *v;
-  }
-  if (t.has(col::pod_group_min_sub_group)) {
-    if (t.i64(col::pod_group_min_sub_group, row) != unset) {
-      auto v = bounded(t, row, col::pod_group_min_sub_group, 0, max_amount);
-      if (!v) return v.failure();
-    }
-    plan.root_min = t.i64(col::pod_group_min_sub_group, row);
   }
   result<topology_share> together = read_topology(
       t, row, {col::pod_group_topology, col::pod_group_required_level, col::pod_group_preferred_level}, plan.together);
   if (!together) return together.failure();
   plan.together = std::move(*together);
-  if (t.has(col::pod_group_namespace)) plan.name_space = t.text(col::pod_group_namespace, row);
-  group_extra& extra = plan.extra;
-  for (const auto& [column, target] :
-       {std::pair{std::uint32_t{col::pod_group_last_start}, &extra.last_start},
-        std::pair{std::uint32_t{col::pod_group_last_eviction}, &extra.last_eviction},
-        std::pair{std::uint32_t{col::pod_group_stale_since}, &extra.stale_since},
-        std::pair{std::uint32_t{col::pod_group_preemption_delay}, &extra.preemption_delay},
-        std::pair{std::uint32_t{col::pod_group_staleness_grace}, &extra.staleness_grace},
-        std::pair{std::uint32_t{col::pod_group_runtime_estimate}, &extra.runtime_estimate},
-        std::pair{std::uint32_t{col::pod_group_deadline}, &extra.deadline},
-        std::pair{std::uint32_t{col::pod_group_last_checkpoint}, &extra.last_checkpoint}}) {
-    if (t.has(column)) *target = t.i64(column, row);
-  }
-  if (t.has(col::pod_group_user)) plan.user = t.text(col::pod_group_user, row);
   if (t.has(col::pod_group_after)) {
     plan.after = t.text(col::pod_group_after, row);
     for (const std::string_view one : split_list(plan.after)) {
@@ -233,7 +200,6 @@ result<void> edit::plan_group(const table_reader& t, std::uint64_t row, group_pl
       if (!read) return t.fail(read.failure().code, row, col::pod_group_after, read.failure().message);
     }
   }
-  if (t.has(col::pod_group_checks)) plan.checks = t.text(col::pod_group_checks, row);
   if (t.has(col::pod_group_speedup)) {
     plan.speedup = t.text(col::pod_group_speedup, row);
     const result<std::vector<speed_point>> read = parse_speedup(plan.speedup);
@@ -243,31 +209,6 @@ result<void> edit::plan_group(const table_reader& t, std::uint64_t row, group_pl
     plan.min_resources = t.text(col::pod_group_min_resources, row);
     const result<std::vector<named_amount>> read = parse_amounts(plan.min_resources, max_sum);
     if (!read) return t.fail(read.failure().code, row, col::pod_group_min_resources, read.failure().message);
-  }
-  for (const auto& [column, target] :
-       {std::pair{std::uint32_t{col::pod_group_attained_service}, &extra.attained_service},
-        std::pair{std::uint32_t{col::pod_group_evictions}, &extra.evictions},
-        std::pair{std::uint32_t{col::pod_group_max_surge}, &extra.max_surge},
-        std::pair{std::uint32_t{col::pod_group_searched}, &extra.searched},
-        std::pair{std::uint32_t{col::pod_group_restart_cost}, &extra.restart_cost},
-        std::pair{std::uint32_t{col::pod_group_traffic}, &extra.traffic}}) {
-    if (!t.has(column)) continue;
-    auto v = bounded(t, row, column, 0, max_amount);
-    if (!v) return v.failure();
-    *target = *v;
-  }
-  if (t.has(col::pod_group_disruption_budget)) {
-    const std::int64_t given = t.i64(col::pod_group_disruption_budget, row);
-    if (given != unset) {
-      auto v = bounded(t, row, col::pod_group_disruption_budget, 0, max_amount);
-      if (!v) return v.failure();
-    }
-    extra.disruption_budget = given;
-  }
-  for (const auto& [column, target] : {std::pair{std::uint32_t{col::pod_group_max_runtime}, &extra.max_runtime},
-                                       std::pair{std::uint32_t{col::pod_group_requeue_delay}, &extra.requeue_delay}}) {
-    if (!t.has(column)) continue;
-    if (auto done = duration(t, row, column, *target); !done) return done;
   }
   return {};
 }

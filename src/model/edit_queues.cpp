@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "model/edit.hpp"
+#include "model/object_columns.hpp"
 
 namespace kaisched::model {
 
@@ -165,12 +166,9 @@ queue_row edit::new_queue(std::string_view name) {
 }
 
 result<void> edit::read_queue(const table_reader& t, std::uint64_t row, queue_info& q) const {
-  if (t.has(col::queue_priority)) {
-    auto v = bounded(t, row, col::queue_priority, -max_amount, max_amount);
-    if (!v) return v.failure();
-    q.priority = *v;
-  }
-  if (t.has(col::queue_created)) q.created = t.i64(col::queue_created, row);
+  row_reader from(t, row);
+  queue_columns(from, q);
+  if (auto done = from.done(); !done) return done;
   for (const auto& [column, target] :
        {std::pair{std::uint32_t{col::queue_quota}, &q.quota}, std::pair{std::uint32_t{col::queue_limit}, &q.limit}}) {
     if (!t.has(column)) continue;
@@ -199,11 +197,6 @@ result<void> edit::read_queue(const table_reader& t, std::uint64_t row, queue_in
       (*target)[r] = values[r] == 0 ? 0 : values[r];  // no -0: what is equal has equal digests
     }
   }
-  if (t.has(col::queue_reclaim_min_runtime)) q.reclaim_min_runtime = t.i64(col::queue_reclaim_min_runtime, row);
-  if (t.has(col::queue_preempt_min_runtime)) q.preempt_min_runtime = t.i64(col::queue_preempt_min_runtime, row);
-  if (t.has(col::queue_max_runtime)) {
-    if (auto done = duration(t, row, col::queue_max_runtime, q.max_runtime); !done) return done;
-  }
   if (auto done = read_tier_columns(t, row, q); !done) return done;
   return t.has(col::queue_gpu_limits) ? read_gpu_limits(t, row, q) : result<void>();
 }
@@ -220,11 +213,6 @@ result<void> edit::read_tier_columns(const table_reader& t, std::uint64_t row, q
         return refuse(col::queue_guarantee, std::to_string(values[r]) + " is no amount");
       q.guarantee[r] = values[r];
     }
-  }
-  if (t.has(col::queue_reclaimable)) {
-    auto v = flag(t, row, col::queue_reclaimable);
-    if (!v) return v.failure();
-    q.reclaimable = *v;
   }
   if (t.has(col::queue_hierarchy)) {
     const std::string_view list = t.text(col::queue_hierarchy, row);

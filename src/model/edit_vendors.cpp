@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "model/edit.hpp"
 #include "model/list_edit.hpp"
+#include "model/object_columns.hpp"
 
 namespace kaisched::model {
 
@@ -78,15 +79,9 @@ result<void> edit::device_quotas(const table_reader& t) {
 }
 
 result<void> edit::read_quota(const table_reader& t, std::uint64_t row, device_quota_info& to) const {
-  for (const auto& [column, target] : {std::pair{std::uint32_t{col::device_quota_memory}, &to.memory},
-                                       std::pair{std::uint32_t{col::device_quota_cores}, &to.cores},
-                                       std::pair{std::uint32_t{col::device_quota_slots}, &to.slots}}) {
-    if (!t.has(column)) continue;
-    auto v = bounded(t, row, column, unlimited, max_amount);
-    if (!v) return v.failure();
-    *target = *v;
-  }
-  return {};
+  row_reader from(t, row);
+  device_quota_columns(from, to);
+  return from.done();
 }
 
 }  // namespace kaisched::model

@@ -8,6 +8,7 @@
 
 #include "base/mask.hpp"
 #include "model/edit.hpp"
+#include "model/object_columns.hpp"
 #include "model/schema_writer.hpp"
 
 namespace kaisched::model {
@@ -70,6 +71,7 @@ std::string device_text(std::int64_t amount) {
 
 table export_queues(const cluster_state& s) {
   schema_writer w(table_kind::queue, table_op::add, s.dims());
+  row_writer to(w);
   const std::vector<queue_info>& all = *s.queues;
   const auto rows = rows_by_name(
       static_cast<std::uint32_t>(all.size()), [&](auto i) { return all[i].live; },
@@ -77,23 +79,18 @@ table export_queues(const cluster_state& s) {
   for (const queue_row i : rows) {
     const queue_info& q = all[i];
     w.put(col::queue_name, std::string_view(q.name));
+    queue_columns(to, q);
     w.put(col::queue_parent, q.parent == no_row ? std::string_view{} : std::string_view(all[q.parent].name));
-    w.put(col::queue_priority, q.priority);
-    w.put(col::queue_created, q.created);
     w.put_row(col::queue_quota, q.quota, quota_dimensions);
     w.put_row(col::queue_limit, q.limit, quota_dimensions);
     w.put_row(col::queue_over_quota_weight, q.weight, quota_dimensions);
     w.put_row(col::queue_usage, q.usage, quota_dimensions);
-    w.put(col::queue_reclaim_min_runtime, q.reclaim_min_runtime);
-    w.put(col::queue_preempt_min_runtime, q.preempt_min_runtime);
-    w.put(col::queue_max_runtime, q.max_runtime);
     std::string limits;
     for (const auto& [product, most] : q.gpu_limits) {
       limits.append(product).append(1, '\0').append(device_text(most)).append(1, '\0');
     }
     w.put_raw(col::queue_gpu_limits, limits);
     w.put_row(col::queue_guarantee, q.guarantee, quota_dimensions);
-    w.put_flag(col::queue_reclaimable, q.reclaimable);
     w.put_raw(col::queue_hierarchy, q.hierarchy_text);
     std::string wishes;
     for (const node_group_wish& one : q.node_groups) {
@@ -112,27 +109,20 @@ std::vector<std::uint32_t> nodes_by_name(const cluster_state& s) {
 
 void put_node(schema_writer& w, const node_info& node, const dimension_order& order) {
   w.put(col::node_name, std::string_view(node.name));
+  row_writer to(w);
+  node_columns(to, node);
+  node_figure_columns(to, node);
   put_amounts(w, col::node_capacity, node.capacity, order);
-  w.put_flag(col::node_ready, node.ready);
-  w.put_flag(col::node_unschedulable, node.unschedulable);
   std::string labels;
   for (const auto& [key, value] : node.labels) labels.append(key).append(1, '\0').append(value).append(1, '\0');
   w.put_raw(col::node_labels, labels);
   w.put_raw(col::node_taints, node.taints_text);
-  w.put(col::node_gpu_memory, node.gpu_memory);
   w.put(col::node_numa_policy, numa_policy_name(node.align));
   w.put(col::node_numa_scope, numa_scope_name(node.align_scope));
   std::string claimable;
   for (const auto& [device_class, device] : node.claimable)
     claimable.append(device_class).append(1, '=').append(device).append(1, '\0');
   w.put_raw(col::node_claimable, claimable);
-  w.put(col::node_power_idle, node.power.idle);
-  w.put(col::node_power_max, node.power.most);
-  w.put(col::node_cpu_utilization, node.cpu_load.mean);
-  w.put(col::node_cpu_deviation, node.cpu_load.deviation);
-  w.put(col::node_memory_utilization, node.memory_load.mean);
-  w.put(col::node_memory_deviation, node.memory_load.deviation);
-  w.put_raw(col::node_power_feeds, node.power_feeds_text);
   w.put_raw(col::node_vendor_devices, node.vendor_devices_text);
   w.put_raw(col::node_device_settings, node.device_settings_text);
   std::string positions;
@@ -143,21 +133,14 @@ void put_node(schema_writer& w, const node_info& node, const dimension_order& or
 }
 
 void put_devices(schema_writer& w, const node_info& node) {
+  row_writer to(w);
   for (const device_info& d : node.devices) {
     w.put(col::device_node, std::string_view(node.name));
     w.put(col::device_index, d.index);
-    w.put(col::device_uuid, std::string_view(d.uuid));
-    w.put(col::device_model, std::string_view(d.model));
-    w.put(col::device_memory, d.memory);
-    w.put(col::device_share, d.share);
-    w.put(col::device_numa, d.numa);
-    w.put_flag(col::device_healthy, d.healthy);
+    device_columns(to, d);
+    device_figure_columns(to, d);
     w.put_list(col::device_links, d.links);
     w.put(col::device_sharing, sharing_name(d.sharing));
-    w.put(col::device_power_idle, d.power.idle);
-    w.put(col::device_power_max, d.power.most);
-    w.put(col::device_utilization, d.load.mean);
-    w.put(col::device_deviation, d.load.deviation);
     std::string instances;
     for (const mig_instance& one : d.instances) instances.append(text_of(one)).append(1, '\0');
     w.put_raw(col::device_instances, instances);
@@ -193,123 +176,84 @@ table export_zones(const cluster_state& s, const dimension_order& order) {
 
 table export_quotas(const cluster_state& s) {
   schema_writer w(table_kind::device_quota, table_op::add, s.dims());
+  row_writer to(w);
   for (const device_quota_info& quota : *s.device_quotas) {
     w.put(col::device_quota_namespace, std::string_view(quota.name_space));
     w.put(col::device_quota_vendor, std::string_view(quota.vendor));
-    w.put(col::device_quota_memory, quota.memory);
-    w.put(col::device_quota_cores, quota.cores);
-    w.put(col::device_quota_slots, quota.slots);
+    device_quota_columns(to, quota);
   }
   return w.take();
 }
 
 table export_budgets(const cluster_state& s) {
   schema_writer w(table_kind::disruption_budget, table_op::add, s.dims());
+  row_writer to(w);
   for (const disruption_budget_info& budget : *s.disruption_budgets) {
     w.put(col::disruption_budget_name, std::string_view(budget.name));
-    w.put(col::disruption_budget_allowed, budget.allowed);
+    disruption_budget_columns(to, budget);
   }
   return w.take();
 }
 
 table export_reservations(const cluster_state& s) {
   schema_writer w(table_kind::reservation, table_op::add, s.dims());
+  row_writer to(w);
   for (const reservation_info& one : *s.reservations) {
     w.put(col::reservation_name, std::string_view(one.name));
-    w.put_raw(col::reservation_nodes, one.nodes);
-    w.put(col::reservation_node_selector, std::string_view(one.selector_text));
-    w.put(col::reservation_start, one.start);
-    w.put(col::reservation_end, one.end);
-    w.put(col::reservation_every, one.every);
-    w.put(col::reservation_queue, std::string_view(one.queue));
-    w.put(col::reservation_group, std::string_view(one.group));
-    w.put(col::reservation_evict_before, one.evict_before);
+    reservation_columns(to, one);
   }
   return w.take();
 }
 
 table export_claims(const cluster_state& s) {
   schema_writer w(table_kind::resource_claim, table_op::add, s.dims());
+  row_writer to(w);
   const auto rows = rows_by_name(
       s.claim_slots, [&](auto i) { return s.claims[i] != nullptr; },
       [&](auto i) { return std::string_view(s.claims[i]->name); });
   for (const std::uint32_t i : rows) {
     const claim_info& claim = *s.claims[i];
     w.put(col::resource_claim_name, std::string_view(claim.name));
-    w.put(col::resource_claim_device_class, std::string_view(claim.device_class));
-    w.put(col::resource_claim_count, claim.count);
+    claim_columns(to, claim);
+    claim_list_columns(to, claim);
     w.put_raw(col::resource_claim_labels, claim.labels);
     w.put_raw(col::resource_claim_devices, claim.devices);
     w.put_raw(col::resource_claim_reserved_for, claim.reserved_for);
-    w.put(col::resource_claim_node, std::string_view(claim.node));
-    w.put_flag(col::resource_claim_from_template, claim.from_template);
-    w.put_raw(col::resource_claim_constraints, claim.constraints_text);
-    w.put_raw(col::resource_claim_results, claim.results_text);
+  }
+  return w.take();
+}
+
+/// Rows with names, by name; `columns` writes what follows the name.
+template <class Rows, class Columns>
+table export_named(table_kind kind, const Rows& rows, Columns columns) {
+  schema_writer w(kind, table_op::add);
+  row_writer to(w);
+  const std::uint32_t name_column = schema_of(static_cast<std::uint32_t>(kind))->columns.front().id;
+  for (const auto& [name, one] : rows) {
+    w.put(name_column, std::string_view(name));
+    columns(to, *one);
   }
   return w.take();
 }
 
 table export_device_classes(const cluster_state& s) {
-  schema_writer w(table_kind::device_class, table_op::add);
-  for (const auto& [name, one] : *s.device_classes) {
-    w.put(col::device_class_name, std::string_view(name));
-    w.put_raw(col::device_class_selectors, one->selectors_text);
-  }
-  return w.take();
+  return export_named(table_kind::device_class, *s.device_classes,
+                      [](row_writer& to, const device_class_info& one) { device_class_columns(to, one); });
 }
 
 table export_resource_slices(const cluster_state& s) {
-  schema_writer w(table_kind::resource_slice, table_op::add);
-  for (const auto& [name, one] : *s.resource_slices) {
-    w.put(col::resource_slice_name, std::string_view(name));
-    w.put(col::resource_slice_driver, std::string_view(one->driver));
-    w.put(col::resource_slice_pool, std::string_view(one->pool));
-    w.put(col::resource_slice_generation, one->generation);
-    w.put(col::resource_slice_slices, one->slices);
-    w.put(col::resource_slice_node, std::string_view(one->reach.node));
-    w.put(col::resource_slice_node_selector, std::string_view(one->node_selector));
-    w.put_flag(col::resource_slice_all_nodes, one->reach.all_nodes);
-    w.put_raw(col::resource_slice_counters, one->counters_text);
-  }
-  return w.take();
+  return export_named(table_kind::resource_slice, *s.resource_slices,
+                      [](row_writer& to, const resource_slice_info& one) { resource_slice_columns(to, one); });
 }
 
 table export_slice_devices(const cluster_state& s) {
-  schema_writer w(table_kind::slice_device, table_op::add);
-  for (const auto& [name, one] : *s.slice_devices) {
-    w.put(col::slice_device_name, std::string_view(name));
-    w.put(col::slice_device_slice, std::string_view(one->slice));
-    w.put(col::slice_device_device, std::string_view(one->offered.name));
-    w.put(col::slice_device_position, one->position);
-    w.put_raw(col::slice_device_attributes, one->attributes_text);
-    w.put_raw(col::slice_device_capacities, one->capacities_text);
-    w.put_raw(col::slice_device_consumes, one->consumes_text);
-    w.put_raw(col::slice_device_taints, one->taints_text);
-    w.put_flag(col::slice_device_shared, one->offered.allow_multiple_allocations);
-    w.put(col::slice_device_node, std::string_view(one->offered.reach.node));
-    w.put(col::slice_device_node_selector, std::string_view(one->node_selector));
-    w.put_flag(col::slice_device_all_nodes, one->offered.reach.all_nodes);
-  }
-  return w.take();
+  return export_named(table_kind::slice_device, *s.slice_devices,
+                      [](row_writer& to, const slice_device_info& one) { slice_device_columns(to, one); });
 }
 
 table export_claim_requests(const cluster_state& s) {
-  schema_writer w(table_kind::claim_request, table_op::add);
-  for (const auto& [name, one] : *s.claim_requests) {
-    w.put(col::claim_request_name, std::string_view(name));
-    w.put(col::claim_request_claim, std::string_view(one->claim));
-    w.put(col::claim_request_request, std::string_view(one->request));
-    w.put(col::claim_request_alternative, std::string_view(one->ask.name));
-    w.put(col::claim_request_position, one->position);
-    w.put(col::claim_request_device_class, std::string_view(one->device_class));
-    w.put_raw(col::claim_request_selectors, one->selectors_text);
-    w.put(col::claim_request_count, one->ask.count);
-    w.put_flag(col::claim_request_all, one->ask.all);
-    w.put_flag(col::claim_request_admin, one->ask.admin);
-    w.put_raw(col::claim_request_tolerations, one->tolerations_text);
-    w.put_raw(col::claim_request_capacities, one->capacities_text);
-  }
-  return w.take();
+  return export_named(table_kind::claim_request, *s.claim_requests,
+                      [](row_writer& to, const claim_request_info& one) { claim_request_columns(to, one); });
 }
 
 void put_topology(schema_writer& w, const sub_info& member, std::uint32_t topology, std::uint32_t required,
@@ -328,42 +272,23 @@ std::vector<std::uint32_t> groups_by_name(const cluster_state& s) {
 
 table export_groups(const cluster_state& s) {
   schema_writer w(table_kind::pod_group, table_op::add, s.dims());
+  row_writer to(w);
   for (const group_row g : groups_by_name(s)) {
     const group_core& group = s.groups[g];
     const group_extra& extra = s.group_extras[g];
     w.put(col::pod_group_name, s.group_names[g]);
+    group_columns(to, group, extra);
     w.put(col::pod_group_queue, std::string_view((*s.queues)[group.queue].name));
-    w.put(col::pod_group_priority, group.priority);
-    w.put_flag(col::pod_group_preemptible, group.preemptible);
-    w.put(col::pod_group_created, group.created);
     w.put(col::pod_group_min_member, extra.has_sub_groups ? std::int64_t{1} : s.subs[group.first_sub + 1].min);
     w.put(col::pod_group_min_sub_group, s.subs[group.first_sub].min);
     w.put(col::pod_group_namespace, extra.name_space);
-    w.put(col::pod_group_last_start, extra.last_start);
-    w.put(col::pod_group_last_eviction, extra.last_eviction);
-    w.put(col::pod_group_stale_since, extra.stale_since);
-    w.put(col::pod_group_preemption_delay, extra.preemption_delay);
-    w.put(col::pod_group_staleness_grace, extra.staleness_grace);
-    w.put(col::pod_group_runtime_estimate, extra.runtime_estimate);
     put_topology(w, s.subs[group.first_sub], col::pod_group_topology, col::pod_group_required_level,
                  col::pod_group_preferred_level);
-    w.put(col::pod_group_deadline, extra.deadline);
-    w.put(col::pod_group_attained_service, extra.attained_service);
-    w.put(col::pod_group_max_runtime, extra.max_runtime);
-    w.put(col::pod_group_requeue_delay, extra.requeue_delay);
     w.put(col::pod_group_user, extra.user);
     w.put(col::pod_group_priority_class, std::string_view{});
-    w.put(col::pod_group_evictions, extra.evictions);
-    w.put(col::pod_group_searched, extra.searched);
-    w.put_flag(col::pod_group_semi_preemptible, group.semi_preemptible);
-    w.put(col::pod_group_disruption_budget, extra.disruption_budget);
-    w.put(col::pod_group_max_surge, extra.max_surge);
     w.put_raw(col::pod_group_after, extra.after);
     w.put_raw(col::pod_group_checks, extra.checks);
     w.put_raw(col::pod_group_speedup, extra.speedup);
-    w.put(col::pod_group_last_checkpoint, extra.last_checkpoint);
-    w.put(col::pod_group_restart_cost, extra.restart_cost);
-    w.put(col::pod_group_traffic, extra.traffic);
     w.put_raw(col::pod_group_min_resources, extra.min_resources);
   }
   return w.take();

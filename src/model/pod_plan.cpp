@@ -7,6 +7,7 @@
 #include "model/account.hpp"
 #include "model/cell_place.hpp"
 #include "model/edit.hpp"
+#include "model/row_reader.hpp"
 
 namespace kaisched::model {
 
@@ -172,11 +173,9 @@ result<void> edit::read_ask(const table_reader& t, std::uint64_t row, pod_ask& a
     if (t.has(column)) ask.*target = t.text(column, row);
   }
   if (t.has(col::pod_claimed_gpus)) ask.claimed_gpus = t.u32(col::pod_claimed_gpus, row);
-  if (t.has(col::pod_gpu_memory)) {
-    auto v = bounded(t, row, col::pod_gpu_memory, 0, max_amount);
-    if (!v) return v.failure();
-    ask.gpu_memory = *v;
-  }
+  row_reader from(t, row);
+  from.number(col::pod_gpu_memory, ask.gpu_memory, 0);
+  if (auto done = from.done(); !done) return done;
   if (t.has(col::pod_qos)) {
     constexpr std::array all{qos_class::unknown, qos_class::guaranteed, qos_class::burstable, qos_class::best_effort};
     auto v = one_of(t, row, col::pod_qos, all, qos_name);

@@ -320,12 +320,12 @@ std::string decision_digest(const session_state& c, std::span<const decision> al
   text += c.options.preset;
   text += c.compat() ? "\ncompat\n" : "\nstrict\n";
   const auto line = [&](const decision& d) {
-    fmt::format_to(std::back_inserter(text), "{} {} {} {} {} {} {:x} {}", decision_kind_name(d.kind),
-                   action_name(d.action), d.commit,
-                   d.pod == no_row ? std::string_view("-") : c.state().pod_names[d.pod], c.state().group_names[d.group],
-                   d.node == no_row ? std::string_view("-") : name_of_node(c, d.node), d.devices.mask,
-                   d.devices.mask == 0 ? 0 : d.devices.share);
-    if (d.numa_zones != 0) fmt::format_to(std::back_inserter(text), " zones {:x}", d.numa_zones);
+    text +=
+        fmt::format("{} {} {} {} {} {} {:x} {}", decision_kind_name(d.kind), action_name(d.action), d.commit,
+                    d.pod == no_row ? std::string_view("-") : c.state().pod_names[d.pod],
+                    c.state().group_names[d.group], d.node == no_row ? std::string_view("-") : name_of_node(c, d.node),
+                    d.devices.mask, d.devices.mask == 0 ? 0 : d.devices.share);
+    if (d.numa_zones != 0) text += fmt::format(" zones {:x}", d.numa_zones);
     for (const std::string& device : d.claim_devices) text.append(" ").append(device);
     for (const std::string& grant : d.device_grants) text.append(" ").append(grant);
     for (const std::string& one : d.layout) text.append(" has ").append(one);

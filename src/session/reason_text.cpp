@@ -235,7 +235,7 @@ std::string vendor_text(const session_state& c, language in, const reason& why) 
   std::string text = say(in, nodes_of_vendors, why.nodes, fmt::arg("nodes", why.nodes));
   const auto all = c.access.vendors->reasons(c.state(), why.pod);
   for (std::size_t i = 0; i < std::min(most, all.size()); ++i) {
-    fmt::format_to(std::back_inserter(text), "{}{} ({})", i == 0 ? ": " : "; ", all[i].first, all[i].second);
+    text += fmt::format("{}{} ({})", i == 0 ? ": " : "; ", all[i].first, all[i].second);
   }
   return text;
 }

@@ -26,11 +26,11 @@ std::string format_outcomes(const workload& jobs, const run_result& run) {
       "partial_gang_gpu_seconds,stale_gang_gpu_seconds\n";
   for (std::size_t i = 0; i < run.jobs.size(); ++i) {
     const job_outcome& o = run.jobs[i];
-    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
-                   csv_report_field(jobs.jobs[i].name), seconds_text(jobs.jobs[i].submit), seconds_text(o.first_start),
-                   seconds_text(o.end), seconds_text(o.running), seconds_text(o.lost), gpu_seconds_text(o.gpu_time),
-                   gpu_seconds_text(o.lost_gpu_time), o.starts, o.evictions, o.failures, o.distance,
-                   gpu_seconds_text(o.partial_gpu_time), gpu_seconds_text(o.stale_gpu_time));
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_report_field(jobs.jobs[i].name),
+                        seconds_text(jobs.jobs[i].submit), seconds_text(o.first_start), seconds_text(o.end),
+                        seconds_text(o.running), seconds_text(o.lost), gpu_seconds_text(o.gpu_time),
+                        gpu_seconds_text(o.lost_gpu_time), o.starts, o.evictions, o.failures, o.distance,
+                        gpu_seconds_text(o.partial_gpu_time), gpu_seconds_text(o.stale_gpu_time));
   }
   return text;
 }
@@ -38,9 +38,9 @@ std::string format_outcomes(const workload& jobs, const run_result& run) {
 std::string format_timeline(const run_result& run) {
   std::string text = "time,gpus_held,gpus_wanted,gpus_there,jobs_running,jobs_waiting,gpus_fragmented,gpus_misplaced\n";
   for (const sample& s : run.timeline) {
-    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{}\n", seconds_text(s.time), gpus(s.gpus_held),
-                   gpus(s.gpus_wanted), gpus(s.gpus_there), s.jobs_running, s.jobs_waiting, gpus(s.gpus_fragmented),
-                   gpus(s.gpus_misplaced));
+    text += fmt::format("{},{},{},{},{},{},{},{}\n", seconds_text(s.time), gpus(s.gpus_held), gpus(s.gpus_wanted),
+                        gpus(s.gpus_there), s.jobs_running, s.jobs_waiting, gpus(s.gpus_fragmented),
+                        gpus(s.gpus_misplaced));
   }
   return text;
 }

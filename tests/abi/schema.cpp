@@ -1,14 +1,16 @@
 /// @file
-/// The part of kaisched.h that comes from the schema: kinds of tables and their columns.
-///   kaisched_abi_schema HEADER            compares the header with the schema; says what differs
-///   kaisched_abi_schema HEADER --update   rewrites that part of the header
+/// What two headers have of the schema: kaisched.h kinds of tables and their columns, columns.hpp numbers of columns.
+///   kaisched_abi_schema KAISCHED_H COLUMNS_HPP            compares the headers with the schema; says what differs
+///   kaisched_abi_schema KAISCHED_H COLUMNS_HPP --update   rewrites those parts of the headers
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -55,7 +57,7 @@ std::string describe(const kaisched::column_info& column, bool input) {
   return text;
 }
 
-std::string generate() {
+std::string c_header() {
   std::string text = "/// Kinds of tables.\nenum kaisched_table_kind {\n";
   const auto tables = kaisched::schema();
   for (const kaisched::table_info& t : tables) {
@@ -76,27 +78,51 @@ std::string generate() {
   return text;
 }
 
-}  // namespace
+/// The C++ name of a column: the table's and its own, but for a few that are older than the rule or no word of their
+/// own.
+std::string enumerator(std::string_view table, std::string_view column) {
+  constexpr std::array<std::array<std::string_view, 3>, 4> exceptions{{{"pod", "group", "pod_group_ref"},
+                                                                       {"pod", "status", "pod_status_column"},
+                                                                       {"reason", "nearest_node", "reason_nearest"},
+                                                                       {"queue_share", "parent_name", "share_parent"}}};
+  for (const auto& [of, name, given] : exceptions) {
+    if (of == table && name == column) return std::string(given);
+  }
+  return fmt::format("{}_{}", table == "queue_share" ? "share" : table, column);
+}
 
-int main(int argc, char** argv) {
-  if (argc < 2) return 2;
-  std::ifstream in(argv[1], std::ios::binary);
+std::string cpp_header() {
+  std::string text;
+  for (const kaisched::table_info& t : kaisched::schema()) {
+    if (t.kind == kaisched::table_kind::outcome) continue;  // the columns of decisions
+    std::vector<kaisched::column_info> columns(t.columns.begin(), t.columns.end());
+    std::ranges::sort(columns, {}, &kaisched::column_info::id);
+    text += fmt::format("enum {} : std::uint32_t {{\n", t.name);
+    for (const kaisched::column_info& c : columns)
+      text += fmt::format("  {} = {},\n", enumerator(t.name, c.name), c.id);
+    text += "};\n";
+  }
+  return text;
+}
+
+/// Compares what stands between the marks of a header with what the schema says, or replaces it.
+int visit(const char* path, const std::string& wanted, bool update) {
+  std::ifstream in(path, std::ios::binary);
   const std::string header{std::istreambuf_iterator<char>(in), {}};
   const std::size_t mark = header.find(begin_mark);
   const std::size_t begin = header.find('\n', mark) + 1;
   const std::size_t end = header.find(end_mark, begin);
   if (mark == std::string::npos || end == std::string::npos) {
-    fmt::print("{}: the marks '{}' and '{}' are missing\n", argv[1], begin_mark, end_mark);
+    fmt::print("{}: the marks '{}' and '{}' are missing\n", path, begin_mark, end_mark);
     return 2;
   }
-  const std::string wanted = generate();
   const std::string_view present = std::string_view(header).substr(begin, end - begin);
-  if (argc > 2 && std::string_view(argv[2]) == "--update") {
-    std::ofstream(argv[1], std::ios::binary) << header.substr(0, begin) << wanted << header.substr(end);
+  if (update) {
+    std::ofstream(path, std::ios::binary) << header.substr(0, begin) << wanted << header.substr(end);
     return 0;
   }
   if (present == wanted) {
-    fmt::print("the header lists the schema\n");
+    fmt::print("{} lists the schema\n", path);
     return 0;
   }
   const auto differs = std::mismatch(present.begin(), present.end(), wanted.begin(), wanted.end());
@@ -105,7 +131,15 @@ int main(int argc, char** argv) {
     return text.substr(start, text.find('\n', start) - start);
   };
   const auto at = static_cast<std::size_t>(differs.first - present.begin());
-  fmt::print("kaisched.h differs from the schema.\n  header: {}\n  schema: {}\nRun this program with --update.\n",
+  fmt::print("{} differs from the schema.\n  header: {}\n  schema: {}\nRun ./dev schema.\n", path,
              line_of(present, std::min(at, present.size())), line_of(wanted, std::min(at, wanted.size())));
   return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) return 2;
+  const bool update = argc > 3 && std::string_view(argv[3]) == "--update";
+  return std::max(visit(argv[1], c_header(), update), visit(argv[2], cpp_header(), update));
 }

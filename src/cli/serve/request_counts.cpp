@@ -8,12 +8,12 @@
 namespace kaisched::cli::serve {
 
 void begin_metric(std::string& to, std::string_view name, std::string_view type, std::string_view help) {
-  fmt::format_to(std::back_inserter(to), "# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
+  to += fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
 }
 
 void add_metric(std::string& to, std::string_view name, std::string_view type, std::string_view help, double value) {
   begin_metric(to, name, type, help);
-  fmt::format_to(std::back_inserter(to), "{} {}\n", name, value);
+  to += fmt::format("{} {}\n", name, value);
 }
 
 void request_counts::took(std::string_view path, std::chrono::nanoseconds time) {
@@ -27,10 +27,9 @@ void request_counts::took(std::string_view path, std::chrono::nanoseconds time) 
 
 std::string request_counts::text() const {
   std::string made;
-  const auto out = std::back_inserter(made);
   begin_metric(made, "kaisched_serve_answers_total", "counter", "Answers by path and status.");
   for (const auto& [key, count] : answers_) {
-    fmt::format_to(out, "kaisched_serve_answers_total{{path=\"{}\",status=\"{}\"}} {}\n", key.first, key.second, count);
+    made += fmt::format("kaisched_serve_answers_total{{path=\"{}\",status=\"{}\"}} {}\n", key.first, key.second, count);
   }
   begin_metric(made, "kaisched_serve_answer_seconds", "histogram",
                "From the end of a request until its answer was there, by path.");
@@ -38,11 +37,11 @@ std::string request_counts::text() const {
     std::uint64_t below = 0;
     for (std::size_t i = 0; i < one.in.size(); ++i) {
       below += one.in[i];
-      fmt::format_to(out, "kaisched_serve_answer_seconds_bucket{{path=\"{}\",le=\"{}\"}} {}\n", path,
-                     i < bounds.size() ? fmt::to_string(bounds[i]) : "+Inf", below);
+      made += fmt::format("kaisched_serve_answer_seconds_bucket{{path=\"{}\",le=\"{}\"}} {}\n", path,
+                          i < bounds.size() ? fmt::to_string(bounds[i]) : "+Inf", below);
     }
-    fmt::format_to(out, "kaisched_serve_answer_seconds_sum{{path=\"{}\"}} {}\n", path, one.sum);
-    fmt::format_to(out, "kaisched_serve_answer_seconds_count{{path=\"{}\"}} {}\n", path, below);
+    made += fmt::format("kaisched_serve_answer_seconds_sum{{path=\"{}\"}} {}\n", path, one.sum);
+    made += fmt::format("kaisched_serve_answer_seconds_count{{path=\"{}\"}} {}\n", path, below);
   }
   return made;
 }
