@@ -9,10 +9,12 @@
 #include <utility>
 
 #include "conformance/json_values.hpp"
+#include "conformance/rules/bundle_choice.hpp"
+#include "conformance/rules/disruption_budgets.hpp"
+#include "conformance/rules/sub_groups.hpp"
 #include "conformance/unsupported.hpp"
 #include "conformance/volcano_records.hpp"
 #include "policy/gang/readiness.hpp"
-#include "conformance/rules/disruption_budgets.hpp"
 #include "policy/reclaim/gang_bundles.hpp"
 #include "policy/topology/network_domains.hpp"
 

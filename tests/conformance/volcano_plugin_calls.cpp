@@ -7,10 +7,11 @@
 #include <utility>
 
 #include "conformance/json_values.hpp"
+#include "conformance/rules/limits.hpp"
+#include "conformance/rules/revocable_zones.hpp"
 #include "conformance/unsupported.hpp"
 #include "conformance/volcano_records.hpp"
 #include "policy/placement/node_groups.hpp"
-#include "conformance/rules/revocable_zones.hpp"
 
 namespace kaisched::conformance {
 

@@ -6,6 +6,7 @@
 
 #include "base/saturating.hpp"
 #include "conformance/json_values.hpp"
+#include "conformance/rules/resource_comparisons.hpp"
 #include "conformance/unsupported.hpp"
 #include "conformance/volcano_records.hpp"
 
@@ -103,7 +104,7 @@ void subtract_list(resource_list& left, const resource_list& right, absent_resou
 }
 void raise_list(resource_list& left, const resource_list& right, absent_resource /*absent*/) { left.raise_to(right); }
 void fit_list(resource_list& left, const resource_list& right, absent_resource /*absent*/) {
-  left.subtract_for_fit(right);
+  policy::subtract_for_fit(left, right);
 }
 void lower_list(resource_list& left, const resource_list& right, absent_resource absent) {
   left.lower_to(right, absent);

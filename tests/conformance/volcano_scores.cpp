@@ -9,11 +9,12 @@
 #include <utility>
 
 #include "conformance/json_values.hpp"
+#include "conformance/rules/hints.hpp"
+#include "conformance/rules/limits.hpp"
+#include "conformance/rules/node_sampling.hpp"
 #include "conformance/unsupported.hpp"
 #include "conformance/volcano_records.hpp"
 #include "conformance/volcano_settings.hpp"
-#include "conformance/rules/hints.hpp"
-#include "conformance/rules/node_sampling.hpp"
 #include "policy/placement/strategy_fit.hpp"
 #include "policy/placement/utilisation.hpp"
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "conformance/json_values.hpp"
+#include "conformance/rules/limits.hpp"
 #include "conformance/schemas.hpp"
 #include "conformance/unsupported.hpp"
 #include "conformance/volcano_plugin_calls.hpp"

@@ -4,8 +4,9 @@
 
 #include <doctest/doctest.h>
 
-#include "policy/placement/node_groups.hpp"
+#include "conformance/rules/limits.hpp"
 #include "conformance/rules/revocable_zones.hpp"
+#include "policy/placement/node_groups.hpp"
 
 namespace of_test_node_groups {
 

@@ -10,15 +10,19 @@
 #include <vector>
 
 #include "base/saturating.hpp"
+#include "conformance/rules/bundle_choice.hpp"
+#include "conformance/rules/disruption_budgets.hpp"
+#include "conformance/rules/hints.hpp"
+#include "conformance/rules/limits.hpp"
+#include "conformance/rules/node_sampling.hpp"
+#include "conformance/rules/pod_requests.hpp"
+#include "conformance/rules/resource_comparisons.hpp"
+#include "conformance/rules/sub_groups.hpp"
 #include "policy/gang/admission.hpp"
 #include "policy/gang/readiness.hpp"
-#include "conformance/rules/hints.hpp"
-#include "conformance/rules/node_sampling.hpp"
 #include "policy/placement/strategy_fit.hpp"
 #include "policy/placement/utilisation.hpp"
-#include "conformance/rules/disruption_budgets.hpp"
 #include "policy/reclaim/gang_bundles.hpp"
-#include "conformance/rules/pod_requests.hpp"
 #include "policy/resources/resource_list.hpp"
 #include "policy/topology/network_domains.hpp"
 #include "policy/topology/network_scores.hpp"
@@ -114,7 +118,6 @@ TEST_CASE("a queue that deserves nothing is full") {
   CHECK(policy::deserved_share(amounts(1000), resource_list{}) == 1);
   CHECK(policy::deserved_share(amounts(500, 3), amounts(1000, 2)) == 1.5);
   CHECK(policy::deserved_share(resource_list{}, amounts(1000)) == 0);
-  CHECK(policy::share_of(1, 0) == 1);
 }
 
 TEST_CASE("a sidecar runs beside the init containers after it") {

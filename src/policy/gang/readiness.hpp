@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// When a gang runs, would run, or lacks something: by its pods, the roles of them and its sub-groups.
+/// When a gang runs, would run, or lacks something: by its pods and the roles of them.
 ///
 /// Source: Volcano (pkg/scheduler/api/job_info.go, sub_job_info.go, plugin gang). A pod that asks for nothing counts
 /// while it waits: it never lacks room.
@@ -8,12 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
-#include <vector>
-
-#include "model/selector.hpp"
 
 namespace kaisched::policy {
 
@@ -56,21 +51,6 @@ struct role_minimums {
   [[nodiscard]] std::int64_t total() const;
   [[nodiscard]] bool count_for(std::int64_t min_available) const { return min_available >= total(); }
 };
-
-/// How pods of a gang form sub-groups of equals: those that the selector takes, by the values of some labels.
-struct sub_group_rule {
-  std::optional<model::selector> pods;
-  std::vector<std::string> label_keys;
-};
-/// The values that say which sub-group a pod belongs to; nullopt: none, by selector or for lack of a label.
-[[nodiscard]] std::optional<std::vector<std::string>> sub_group_values(const sub_group_rule& rule,
-                                                                       const model::label_list& labels);
-
-/// The place of a sub-group among its equals: its first value if that is a whole number, else 0.
-[[nodiscard]] std::int64_t sub_group_place(std::span<const std::string> values);
-/// Its name: values longer than a name may be are not joined but refused (nullopt).
-[[nodiscard]] std::optional<std::string> sub_group_name(std::string_view gang, std::string_view rule,
-                                                        std::span<const std::string> values);
 
 /// How far apart pods may be: `hard` is a condition, `soft` a wish. A tier of none says nothing.
 struct distance_limit {

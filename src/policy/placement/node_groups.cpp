@@ -58,14 +58,4 @@ double node_group_score(std::string_view group, const node_group_affinity& affin
   return required + preference(group, affinity.preferred, in_order);
 }
 
-bool within_group_limit(const resource_list& held, const resource_list& asked, const resource_list& limit,
-                        std::span<const std::string> named) {
-  resource_list used = held;
-  used.add(asked);
-  return std::none_of(named.begin(), named.end(), [&](const std::string& name) {
-    const double over = used.get(name) - limit.get(name);
-    return over > 0 && over >= resource_slack;
-  });
-}
-
 }  // namespace kaisched::policy

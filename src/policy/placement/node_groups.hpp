@@ -1,7 +1,6 @@
 #pragma once
 /// @file
-/// Groups of nodes that queues want, or avoid: which nodes a pod may go to, what they are worth, and how much of a
-/// group a queue may hold.
+/// Groups of nodes that queues want, or avoid: which nodes a pod may go to, and what they are worth.
 ///
 /// Source: Volcano's plugin nodegroup (pkg/scheduler/plugins/nodegroup/nodegroup.go).
 
@@ -11,8 +10,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "policy/resources/resource_list.hpp"
 
 namespace kaisched::policy {
 
@@ -54,10 +51,5 @@ enum class node_group_refusal : std::uint8_t {
 /// 100 if required, 50 if preferred, both if both; -1 if rather avoided.
 /// @param in_order preferred groups are worth from 50 down, the first most.
 [[nodiscard]] double node_group_score(std::string_view group, const node_group_affinity& affinity, bool in_order);
-
-/// Whether a queue that holds so much of a group may have this as well. Resources that the limit does not name have
-/// none.
-[[nodiscard]] bool within_group_limit(const resource_list& held, const resource_list& asked, const resource_list& limit,
-                                      std::span<const std::string> named);
 
 }  // namespace kaisched::policy

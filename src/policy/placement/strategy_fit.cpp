@@ -91,20 +91,4 @@ double scarcity_score(const resource_list& request, const resource_list& allocat
   return score * (max_node_score * static_cast<double>(settings.weight));
 }
 
-bool leaves_proportion(const resource_list& request, const resource_list& idle,
-                       const std::map<std::string, reserved_share, std::less<>>& reserved) {
-  for (const auto& [name, share] : reserved) {
-    if (request.get(name) > 0) return true;
-  }
-  for (const auto& [name, share] : reserved) {
-    if (!idle.names(name)) continue;
-    const double units = idle.get(name);
-    // Thousandths of a unit times CPUs are milli-CPUs; times megabytes they lack a factor of 1000.
-    const double cpu = units * share.cpu;
-    const double memory = units * share.memory * 1000 * 1000;
-    if (idle.cpu - request.cpu < cpu || idle.memory - request.memory < memory) return false;
-  }
-  return true;
-}
-
 }  // namespace kaisched::policy

@@ -3,8 +3,8 @@
 /// Scores of nodes by a strategy per resource, and what keeps scarce resources for those who need them.
 ///
 /// Source: Volcano's plugin resource-strategy-fit (pkg/scheduler/plugins/resource-strategy-fit): least or most
-/// allocated for every resource by itself, in its order of operations; *scarce resource avoidance* (sra) and
-/// *proportional* keep pods without GPUs off nodes with them.
+/// allocated for every resource by itself, in its order of operations; *scarce resource avoidance* (sra) keeps pods
+/// without GPUs off nodes with them.
 
 #include <cstdint>
 #include <functional>
@@ -60,15 +60,5 @@ struct scarcity_settings {
 /// The fewer scarce resources a node has, the better; 0 for a node that lacks something the pod asks for.
 [[nodiscard]] double scarcity_score(const resource_list& request, const resource_list& allocatable,
                                     const scarcity_settings& settings);
-
-/// CPUs and megabytes that stay free per unit of a scarce resource.
-struct reserved_share {
-  double cpu = 1;
-  double memory = 1;
-};
-/// Whether a pod leaves what is reserved for the idle units of scarce resources; one that asks for any of them may take
-/// it.
-[[nodiscard]] bool leaves_proportion(const resource_list& request, const resource_list& idle,
-                                     const std::map<std::string, reserved_share, std::less<>>& reserved);
 
 }  // namespace kaisched::policy

@@ -142,19 +142,6 @@ std::vector<victim_bundle> allowed_bundles(std::span<const victim_bundle> bundle
   return kept;
 }
 
-std::vector<victim_bundle> select_bundles(std::span<const victim_bundle> bundles, const resource_list& need,
-                                          bool allow_whole) {
-  std::vector<victim_bundle> selected;
-  resource_list freed;
-  for (const victim_bundle& one : bundles) {
-    if (one.kind == bundle_kind::whole && !allow_whole) continue;
-    selected.push_back(one);
-    freed.add(one.local);
-    if (less_equal(need, freed, absent_resource::zero)) break;
-  }
-  return selected;
-}
-
 double return_on_eviction(const victim_bundle& bundle, const resource_list& need) {
   const double freed = part_of_need(bundle.local, need, true);
   const double lost = part_of_need(bundle.global, need, false);
@@ -173,12 +160,6 @@ bool taken_before(const victim_bundle& a, const victim_bundle& b, const resource
   const std::string_view b_task = b.tasks.empty() ? std::string_view{} : b.tasks.front();
   if (a_task != b_task) return a_task < b_task;
   return a.tasks.size() < b.tasks.size();
-}
-
-void sort_bundles(std::vector<victim_bundle>& bundles, const resource_list& need, const bundle_order& owners) {
-  std::stable_sort(bundles.begin(), bundles.end(), [&](const victim_bundle& a, const victim_bundle& b) {
-    return taken_before(a, b, need, owners && a.kind == b.kind ? owners(a, b) : std::weak_ordering::equivalent);
-  });
 }
 
 }  // namespace kaisched::policy

@@ -69,20 +69,13 @@ struct gang_needs {
 [[nodiscard]] std::vector<victim_bundle> allowed_bundles(
     std::span<const victim_bundle> bundles, std::span<const std::string> allowed,
     const std::function<resource_list(std::string_view)>& request_of);
-/// The first bundles that free what is needed; all of them if that is not enough.
-[[nodiscard]] std::vector<victim_bundle> select_bundles(std::span<const victim_bundle> bundles,
-                                                        const resource_list& need, bool allow_whole);
 
 /// What a bundle frees of what is needed by what is lost for it, each in parts of the need; infinite if nothing is
 /// lost.
 [[nodiscard]] double return_on_eviction(const victim_bundle& bundle, const resource_list& need);
 
-/// Orders of what bundles belong to: which of two jobs or queues loses first.
-using bundle_order = std::function<std::weak_ordering(const victim_bundle&, const victim_bundle&)>;
 /// Safe ones first, then by `owners`, the order of what they belong to, then what returns most, then by uid.
 [[nodiscard]] bool taken_before(const victim_bundle& a, const victim_bundle& b, const resource_list& need,
                                 std::weak_ordering owners);
-/// In that order; without `owners` nobody's comes first.
-void sort_bundles(std::vector<victim_bundle>& bundles, const resource_list& need, const bundle_order& owners);
 
 }  // namespace kaisched::policy

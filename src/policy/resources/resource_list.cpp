@@ -13,10 +13,8 @@ constexpr std::string_view pods_name = "pods";
 
 bool within_slack(double left, double right) { return left < right || std::fabs(left - right) < resource_slack; }
 
-bool is_within(double left, double right, bool slack) { return slack ? within_slack(left, right) : left < right; }
-
-bool all_within(const resource_list& left, const resource_list& right, absent_resource absent, bool slack) {
-  if (!is_within(left.cpu, right.cpu, slack) || !is_within(left.memory, right.memory, slack)) return false;
+bool all_within(const resource_list& left, const resource_list& right, absent_resource absent) {
+  if (!within_slack(left.cpu, right.cpu) || !within_slack(left.memory, right.memory)) return false;
   if (absent == absent_resource::infinity) {
     // What only the right names is infinite on the left.
     for (const auto& [name, amount] : right.scalars()) {
@@ -25,23 +23,9 @@ bool all_within(const resource_list& left, const resource_list& right, absent_re
   }
   for (const auto& [name, amount] : left.scalars()) {
     if (absent == absent_resource::infinity && !right.names(name)) continue;
-    if (!is_within(amount, right.get(name), slack)) return false;
+    if (!within_slack(amount, right.get(name))) return false;
   }
   return true;
-}
-
-bool any_within(const resource_list& left, const resource_list& right, absent_resource absent, bool slack) {
-  if (is_within(left.cpu, right.cpu, slack) || is_within(left.memory, right.memory, slack)) return true;
-  if (absent == absent_resource::zero) {
-    for (const auto& [name, amount] : right.scalars()) {
-      if (!left.names(name)) return true;
-    }
-  }
-  for (const auto& [name, amount] : left.scalars()) {
-    if (absent == absent_resource::infinity && !right.names(name)) return true;
-    if (is_within(amount, right.get(name), slack)) return true;
-  }
-  return false;
 }
 
 /// The resources that are asked for, except pods, which every pod asks for.
@@ -148,14 +132,6 @@ void resource_list::lower_to(const resource_list& other, absent_resource absent)
   }
 }
 
-void resource_list::subtract_for_fit(const resource_list& asked) {
-  if (asked.cpu > 0) cpu -= asked.cpu + resource_slack;
-  if (asked.memory > 0) memory -= asked.memory + resource_slack;
-  for (const auto& [name, amount] : asked.scalars_) {
-    if (amount > 0) set(name, get(name) - (amount + resource_slack));
-  }
-}
-
 resource_names resource_list::something_of() const {
   resource_names found;
   found.reserve(scalars_.size() + 2);
@@ -174,12 +150,8 @@ const resource_list& shared_resources::none() {
   return nothing;
 }
 
-bool less(const resource_list& left, const resource_list& right, absent_resource absent) {
-  return all_within(left, right, absent, false);
-}
-
 bool less_equal(const resource_list& left, const resource_list& right, absent_resource absent) {
-  if (!left.has_names_of(right)) return all_within(left, right, absent, true);
+  if (!left.has_names_of(right)) return all_within(left, right, absent);
   if (!within_slack(left.cpu, right.cpu) || !within_slack(left.memory, right.memory)) return false;
   for (std::size_t i = 0; i < left.scalars_.size(); ++i) {
     if (!within_slack(left.scalars_[i].second, right.scalars_[i].second)) return false;
@@ -188,30 +160,17 @@ bool less_equal(const resource_list& left, const resource_list& right, absent_re
 }
 
 bool less_partly(const resource_list& left, const resource_list& right, absent_resource absent) {
-  return any_within(left, right, absent, false);
-}
-
-bool less_equal_partly(const resource_list& left, const resource_list& right, absent_resource absent) {
-  return any_within(left, right, absent, true);
-}
-
-bool equal(const resource_list& left, const resource_list& right) {
-  const auto same = [](double a, double b) { return a == b || std::fabs(a - b) < resource_slack; };
-  if (!same(left.cpu, right.cpu) || !same(left.memory, right.memory)) return false;
-  // What only the right names is not looked at.
-  return std::all_of(left.scalars().begin(), left.scalars().end(),
-                     [&](const resource_list::scalar& one) { return same(one.second, right.get(one.first)); });
-}
-
-resource_names exceeding(const resource_list& left, const resource_list& right, absent_resource absent) {
-  resource_names found;
-  if (!within_slack(left.cpu, right.cpu)) found.emplace_back(cpu_name);
-  if (!within_slack(left.memory, right.memory)) found.emplace_back(memory_name);
-  for (const auto& [name, amount] : left.scalars()) {
-    if (absent == absent_resource::infinity && !right.names(name)) continue;
-    if (!within_slack(amount, right.get(name))) found.push_back(name);
+  if (left.cpu < right.cpu || left.memory < right.memory) return true;
+  if (absent == absent_resource::zero) {
+    for (const auto& [name, amount] : right.scalars()) {
+      if (!left.names(name)) return true;
+    }
   }
-  return found;
+  for (const auto& [name, amount] : left.scalars()) {
+    if (absent == absent_resource::infinity && !right.names(name)) return true;
+    if (amount < right.get(name)) return true;
+  }
+  return false;
 }
 
 resource_names exceeding_of(const resource_list& left, const resource_list& right, const resource_list& asked) {
@@ -225,10 +184,6 @@ resource_names exceeding_of_relevant(const resource_list& left, const resource_l
     const bool relevant = standard ? right.get(name) >= resource_slack : right.names(name);
     return relevant && left.get(name) > right.get(name);
   });
-}
-
-resource_names within_of(const resource_list& left, const resource_list& right, const resource_list& asked) {
-  return asked_where(asked, [&](std::string_view name) { return within_slack(left.get(name), right.get(name)); });
 }
 
 resource_names within_of_present(const resource_list& left, const resource_list& right, const resource_list& asked) {
@@ -276,16 +231,10 @@ resource_difference difference(resource_list left, resource_list right, absent_r
   return found;
 }
 
-double share_of(double a, double b) {
-  if (b == 0) return a == 0 ? 0 : 1;
-  return a / b;
-}
-
 double dominant_share(const resource_list& allocated, const resource_list& of) {
   double share = 0;
   if (allocated.names_nothing()) return share;
-  of.each_of_something(
-      [&](std::string_view name, double all) { share = std::max(share, share_of(allocated.get(name), all)); });
+  of.each_of_something([&](std::string_view name, double all) { share = std::max(share, allocated.get(name) / all); });
   return share;
 }
 

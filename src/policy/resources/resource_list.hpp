@@ -49,8 +49,6 @@ class resource_list {
   void raise_to(const resource_list& other);
   /// The smaller one of each resource that this list names.
   void lower_to(const resource_list& other, absent_resource absent);
-  /// Takes off what is asked for and the slack: what is negative then does not fit.
-  void subtract_for_fit(const resource_list& asked);
 
   /// `visit(name, amount)` of all resources of which there is something, in the order of `resource_names`.
   template <class Visit>
@@ -100,26 +98,19 @@ class shared_resources {
   std::shared_ptr<const resource_list> list_;  ///< null: nothing
 };
 
-/// All resources of `left` less than in `right`; no slack.
-[[nodiscard]] bool less(const resource_list& left, const resource_list& right, absent_resource absent);
+/// No resource of `left` more than in `right`.
 [[nodiscard]] bool less_equal(const resource_list& left, const resource_list& right, absent_resource absent);
 /// Any resource less than in `right`; no slack.
 [[nodiscard]] bool less_partly(const resource_list& left, const resource_list& right, absent_resource absent);
-[[nodiscard]] bool less_equal_partly(const resource_list& left, const resource_list& right, absent_resource absent);
-[[nodiscard]] bool equal(const resource_list& left, const resource_list& right);
 
-/// Resources of `left` that are more than in `right`.
-[[nodiscard]] resource_names exceeding(const resource_list& left, const resource_list& right, absent_resource absent);
 /// Of what is asked for (but pods), what is more in `left` than in `right`; no slack.
 [[nodiscard]] resource_names exceeding_of(const resource_list& left, const resource_list& right,
                                           const resource_list& asked);
 /// The same of those that `right` has: cpu and memory if there is something, others if they are named.
 [[nodiscard]] resource_names exceeding_of_relevant(const resource_list& left, const resource_list& right,
                                                    const resource_list& asked);
-/// Of what is asked for (but pods), what is not more in `left` than in `right`.
-[[nodiscard]] resource_names within_of(const resource_list& left, const resource_list& right,
-                                       const resource_list& asked);
-/// The same without those of which neither side has anything.
+/// Of what is asked for (but pods), what is not more in `left` than in `right`, without those of which neither side has
+/// anything.
 [[nodiscard]] resource_names within_of_present(const resource_list& left, const resource_list& right,
                                                const resource_list& asked);
 
@@ -132,9 +123,6 @@ struct resource_difference {
   resource_list less;
 };
 [[nodiscard]] resource_difference difference(resource_list left, resource_list right, absent_resource absent);
-
-/// The part of `a` in `b`; of nothing 0 if there is nothing, else 1.
-[[nodiscard]] double share_of(double a, double b);
 
 /// The largest part of anything that there is in `of`.
 [[nodiscard]] double dominant_share(const resource_list& allocated, const resource_list& of);

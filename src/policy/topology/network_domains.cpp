@@ -63,6 +63,9 @@ std::string network_domains::common_ancestor(std::string_view one, std::string_v
   return {};
 }
 
+namespace {
+
+/// Whether a domain may be tried: in tier, and, unless pods are somewhere already, with enough for the minimum.
 bool is_eligible(std::int64_t tier, const domain_resources* has, const gradient_question& asked) {
   if (tier > asked.highest_tier) return false;
   if (!asked.allocated.empty() || has == nullptr || asked.minimum == nullptr) return true;
@@ -72,8 +75,6 @@ bool is_eligible(std::int64_t tier, const domain_resources* has, const gradient_
   if (asked.purpose == domain_search::evict) return fits(has->allocatable);
   return fits(has->idle) || fits(has->future_idle);
 }
-
-namespace {
 
 /// Where to search: below the root and, if pods are somewhere already, below the widest domain around them that is in
 /// tier. Empty: the two have nothing in common.
@@ -142,15 +143,6 @@ std::vector<std::string> pick_domains(std::span<const std::vector<std::string>> 
   }
   if (picked.empty() && !fallback.empty()) picked.emplace_back(fallback);
   return picked;
-}
-
-std::string_view domain_of_node(const std::map<std::string, std::set<std::string, std::less<>>, std::less<>>& nodes_of,
-                                std::span<const std::string> of_lowest_tier, std::string_view node) {
-  for (const std::string& name : of_lowest_tier) {
-    const auto found = nodes_of.find(name);
-    if (found != nodes_of.end() && found->second.contains(node)) return found->first;
-  }
-  return {};
 }
 
 std::size_t pods_within(const std::set<std::string, std::less<>>& domain_nodes,

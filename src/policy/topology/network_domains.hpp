@@ -76,8 +76,6 @@ struct gradient_question {
   domain_search purpose = domain_search::allocate;
 };
 
-/// Whether a domain may be tried: in tier, and, unless pods are somewhere already, with enough for the minimum.
-[[nodiscard]] bool is_eligible(std::int64_t tier, const domain_resources* has, const gradient_question& asked);
 /// Domains that may be tried, from the lowest tier up. None if what is allocated does not allow any.
 [[nodiscard]] std::vector<std::vector<std::string>> domain_gradients(
     const network_domains& domains, const std::map<std::string, domain_resources, std::less<>>& has,
@@ -89,10 +87,6 @@ struct gradient_question {
 [[nodiscard]] std::vector<std::string> pick_domains(std::span<const std::vector<std::string>> gradients,
                                                     std::size_t most, std::string_view fallback);
 
-/// The first of the domains that the node is in; empty if it is in none.
-[[nodiscard]] std::string_view domain_of_node(
-    const std::map<std::string, std::set<std::string, std::less<>>, std::less<>>& nodes_of,
-    std::span<const std::string> of_lowest_tier, std::string_view node);
 /// How many pods, by the nodes they are on, are in a domain.
 [[nodiscard]] std::size_t pods_within(const std::set<std::string, std::less<>>& domain_nodes,
                                       std::span<const std::string> nodes_of_pods);
