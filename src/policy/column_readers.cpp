@@ -211,13 +211,6 @@ constexpr std::array readers{
 
 }  // namespace
 
-std::vector<table_column> compared_columns() {
-  std::vector<table_column> all;
-  for (const reader& one : readers) all.push_back(one.column);
-  std::sort(all.begin(), all.end());
-  return all;
-}
-
 std::vector<table_column> told_columns(const cluster_state& s) {
   std::vector<table_column> told;
   group_row first = 0;

@@ -22,11 +22,8 @@ struct table_column {
   friend auto operator<=>(const table_column&, const table_column&) = default;
 };
 
-/// The columns that are listed here, in ascending order.
-[[nodiscard]] std::vector<table_column> compared_columns();
-
-/// Those of them that say something in this cluster, in ascending order: a value other than that by which nothing
-/// changes, or, for priorities of groups, different values.
+/// The columns listed here that say something in this cluster, in ascending order: a value other than that by which
+/// nothing changes, or, for priorities of groups, different values.
 [[nodiscard]] std::vector<table_column> told_columns(const model::cluster_state& s);
 
 /// Whether a part, plug-in or action of the policy looks at the column. True in doubt: a policy that does not look at a

@@ -3,8 +3,8 @@
 /// Whether what is asked for stays within a limit: the quota of a namespace, the part of a group of nodes that a queue
 /// may hold, what is reserved for scarce resources.
 ///
-/// Source: Volcano's plugins resourcequota, nodegroup (pkg/scheduler/plugins/nodegroup/nodegroup.go) and, of
-/// predicates, the check *proportional*.
+/// Source: Volcano's plugins resourcequota, nodegroup and resource-strategy-fit (*proportional*: pods without GPUs
+/// leave something on nodes with them).
 
 #include <functional>
 #include <map>
