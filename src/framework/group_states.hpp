@@ -44,7 +44,6 @@ class group_states {
   [[nodiscard]] std::int64_t last_start(group_row group) const;
   [[nodiscard]] std::int64_t last_eviction(group_row group) const;
   [[nodiscard]] bool was_started(group_row group) const { return started_.has(group); }
-  [[nodiscard]] bool was_evicted(group_row group) const { return evicted_.has(group); }
   /// The group has been evicted as often as the option `victims.most_evictions` allows: no search for room chooses pods
   /// of it.
   [[nodiscard]] bool evicted_enough(group_row group) const;

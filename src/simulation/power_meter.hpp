@@ -16,7 +16,6 @@ class power_meter {
  public:
   /// Nodes that say nothing draw nothing. Pods that are in the cluster draw nothing of their own.
   explicit power_meter(const model::cluster_state& s);
-  [[nodiscard]] bool used() const { return used_; }
 
   /// A pod comes (`sign` 1) or goes (-1).
   void charge(std::uint32_t slot, std::int64_t cpu, const device_set& devices, int sign, std::int64_t now);

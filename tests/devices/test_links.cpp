@@ -103,29 +103,4 @@ TEST_CASE("H20: a single device is the least linked one") {
   CHECK(best_linked(grants_of_cards(3), 1, links)[0].id == "GPU-2");
 }
 
-TEST_CASE("islands, hops and cuts of two quads with one bridge") {
-  link_scores links(8);
-  const auto join = [&](std::size_t a, std::size_t b, std::int64_t score) {
-    links.set(a, b, score);
-    links.set(b, a, score);
-  };
-  for (std::size_t a = 0; a < 8; ++a) {
-    for (std::size_t b = a + 1; b < 8; ++b) join(a, b, a / 4 == b / 4 ? 300 : 20);
-  }
-  join(3, 4, 120);
-  CHECK(link_islands(links, 8, 200) == std::vector<std::size_t>{0, 0, 0, 0, 1, 1, 1, 1});
-  CHECK(link_islands(links, 8, 100) == std::vector<std::size_t>(8, 0));
-  CHECK(link_islands(link_scores(), 3, 1) == std::vector<std::size_t>{0, 1, 2});
-  const std::vector<std::int64_t> hops = link_hops(links, 8, 100);
-  CHECK(hops[0 * 8 + 1] == 1);
-  CHECK(hops[0 * 8 + 4] == 2);
-  CHECK(hops[0 * 8 + 7] == 3);
-  CHECK(link_hops(links, 8, 200)[0 * 8 + 7] == -1);
-  container_grants set = grants_of_cards(4);
-  CHECK(link_cut(set, links) == 900);
-  set = grants_of_cards(8);
-  CHECK(link_cut(set, links) == 15 * 20 + 120);
-  CHECK(link_cut(grants_of_cards(1), links) == 0);
-}
-
 }  // namespace of_test_links

@@ -1,5 +1,6 @@
 // Divided devices against the enumeration of all layouts that are legal.
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -21,6 +22,13 @@ const divided_model& model(std::string_view name, std::int64_t gib) {
   const divided_model* found = find_divided_model(shipped().divided, name, gib * 1024 * mebibyte);
   REQUIRE(found != nullptr);
   return *found;
+}
+
+/// The position of the profile with a name.
+std::size_t position_of(const std::vector<slice_profile>& among, std::string_view name) {
+  const auto found = std::find_if(among.begin(), among.end(), [&](const slice_profile& p) { return p.name == name; });
+  REQUIRE(found != among.end());
+  return static_cast<std::size_t>(found - among.begin());
 }
 
 std::vector<slice_range> ranges(const slice_layout& layout) {
@@ -135,7 +143,7 @@ TEST_CASE("H15: small instances go behind, others in front") {
   std::vector<slice_range> taken;
   for (const auto& [name, start] : std::vector<std::pair<std::string, std::int64_t>>{
            {"3g.20gb", 4}, {"2g.10gb", 0}, {"1g.5gb", 3}, {"1g.5gb", 2}}) {
-    const std::optional<slice_range> place = find_placement(*find_profile(profiles, name), taken);
+    const std::optional<slice_range> place = find_placement(profiles[position_of(profiles, name)], taken);
     REQUIRE(place.has_value());
     CHECK(place->start == start);
     taken.push_back(*place);
@@ -154,9 +162,7 @@ TEST_CASE("H16: the smallest profile with the memory and a free place serves") {
 /// An A100 with instances at 0, 2 and 5, and a pod that asks for half of it; costs of their pods, negative: they stay.
 division_plan plan_of_half(std::int64_t at_0, std::int64_t at_2, std::int64_t at_5) {
   const divided_model& table = model("A100", 40);
-  const auto position = [&](std::string_view name) {
-    return static_cast<std::size_t>(find_profile(table.profiles, name) - table.profiles.data());
-  };
+  const auto position = [&](std::string_view name) { return position_of(table.profiles, name); };
   plannable_model planned{&table, {}};
   for (std::size_t p = 0; p < table.profiles.size(); ++p) {
     planned.dimensions.push_back(static_cast<std::uint32_t>(p + 1));

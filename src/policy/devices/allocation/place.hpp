@@ -67,7 +67,6 @@ class node_trial {
   /// Devices that were changed and what they are now, in ascending order.
   [[nodiscard]] std::vector<device_use> uses() const;
   void take_back();
-  void keep() { before_.clear(); }
 
  private:
   node* where_;

@@ -50,11 +50,6 @@ bool starts_behind(const slice_profile& profile) {
   return profile.name.starts_with("1g.") || profile.name.starts_with("3g.");
 }
 
-const slice_profile* find_profile(std::span<const slice_profile> among, std::string_view name) {
-  const auto found = std::find_if(among.begin(), among.end(), [&](const slice_profile& p) { return p.name == name; });
-  return found == among.end() ? nullptr : &*found;
-}
-
 std::optional<slice_range> find_placement(const slice_profile& profile, std::span<const slice_range> occupied) {
   for (const slice_range& place : ordered_placements(profile)) {
     if (is_free(place, occupied)) return place;

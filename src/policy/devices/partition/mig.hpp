@@ -15,9 +15,6 @@
 
 namespace kaisched::devices {
 
-/// The profile with a name, or null.
-[[nodiscard]] const slice_profile* find_profile(std::span<const slice_profile> among, std::string_view name);
-
 /// Profiles of one and three slices fill the end of a device: the larger ones start at its beginning only.
 [[nodiscard]] bool starts_behind(const slice_profile& profile);
 
