@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "benchmarks/fleet.hpp"
 #include "io/vendors/vendor_reader.hpp"
-#include "policy/devices/allocation/fleet.hpp"
 
 namespace kaisched::bench {
 

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "benchmarks/fleet.hpp"
 #include "conformance/hami_records.hpp"
 #include "conformance/json_values.hpp"
 #include "conformance/unsupported.hpp"

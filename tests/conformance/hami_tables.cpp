@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "benchmarks/fleet.hpp"
 #include "conformance/hami_calls.hpp"
 #include "conformance/hami_records.hpp"
 #include "conformance/json_values.hpp"

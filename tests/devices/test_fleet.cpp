@@ -4,8 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include "benchmarks/fleet.hpp"
 #include "devices/cards.hpp"
-#include "policy/devices/allocation/fleet.hpp"
 
 namespace of_test_fleet {
 

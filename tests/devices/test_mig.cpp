@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include "benchmarks/fleet.hpp"
 #include "devices/cards.hpp"
 #include "devices/layouts.hpp"
 #include "policy/devices/partition/division_plan.hpp"

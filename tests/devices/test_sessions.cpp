@@ -8,8 +8,8 @@
 
 #include <kaisched/vendors.hpp>
 
+#include "benchmarks/fleet.hpp"
 #include "devices/cards.hpp"
-#include "policy/devices/allocation/fleet.hpp"
 #include "rows.hpp"
 #include "support.hpp"
 

@@ -95,12 +95,6 @@ struct container_trial {
 /// Raises uses to those that are larger.
 void raise_uses(std::vector<device_use>& peaks, const std::vector<device_use>& uses);
 
-/// True if a node with the second score is chosen rather than one with the first.
-[[nodiscard]] bool is_better(std::string_view policy, float score, float than);
-
-/// Adds the grants of a placement to a node.
-void apply(const vendor_catalog& vendors, node& where, const pod& asking, const node_placement& placed);
-
 /// True if the request is for instances of divided devices, which may lie on one device.
 [[nodiscard]] bool may_repeat(const vendor_template& vendor, const pod& asking, std::span<const device> devices,
                               std::span<const std::size_t> candidates);

@@ -1,7 +1,7 @@
 #pragma once
 /// @file
 /// Many nodes and many pods: answers about a node are kept until it changes, so that a pod like an earlier one asks
-/// again only where something has happened.
+/// again only where something has happened. For a benchmark and for tests of devices: sessions have books of their own.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +15,12 @@
 #include "policy/devices/allocation/solve.hpp"
 
 namespace kaisched::devices {
+
+/// True if a node with the first score is chosen rather than one with the second.
+[[nodiscard]] bool is_better(std::string_view policy, float score, float than);
+
+/// Adds the grants of a placement to a node.
+void apply(const vendor_catalog& vendors, node& where, const pod& asking, const node_placement& placed);
 
 /// Which node was chosen, and what the pod gets there.
 struct fleet_choice {

@@ -1,8 +1,11 @@
-#include "policy/devices/allocation/fleet.hpp"
+#include "benchmarks/fleet.hpp"
 
 #include <algorithm>
 #include <map>
 #include <utility>
+
+#include "policy/devices/fit/usage.hpp"
+#include "policy/devices/vendor/wishes.hpp"
 
 namespace kaisched::devices {
 
@@ -14,6 +17,32 @@ bool ask_the_same(const pod& a, const pod& b) {
 }
 
 }  // namespace
+
+bool is_better(std::string_view policy, float score, float than) {
+  return policy == "spread" ? score < than : score > than;
+}
+
+void apply(const vendor_catalog& vendors, node& where, const pod& asking, const node_placement& placed) {
+  for (const auto& [key, containers] : placed.grants) {
+    const vendor_template* vendor = find_vendor(vendors, key);
+    if (vendor == nullptr) continue;
+    const wishes wanted = wishes_of(*vendor, asking, {});
+    for (const container_grants& container : containers) {
+      for (const grant& one : container) {
+        device& of = where.devices[one.position];
+        if (one.instance && one.instance->placement.size > 0) of.instances.push_back(*one.instance);
+        if (vendor->service) take_over_class(*vendor, wanted, of, one);
+        if (vendor->tenants) of.tenants.push_back(wanted.tenant_class);
+      }
+    }
+  }
+  for (const device_use& use : placed.uses) {
+    device& of = where.devices[use.position];
+    of.used_slots = use.slots;
+    of.used_cores = use.cores;
+    of.used_memory = use.memory;
+  }
+}
 
 fleet::fleet(vendor_catalog vendors, std::vector<node> nodes, policy_levels levels, bool in_order)
     : vendors_(std::move(vendors)),
