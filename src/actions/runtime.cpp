@@ -27,6 +27,16 @@ void evict_group(session_state& c, group_row group) {
   }
 }
 
+/// The longest time for which a group may run: the smallest of its own and those of its queues, or `unset`.
+std::int64_t max_runtime_of(const session_state& c, group_row group) {
+  std::int64_t most = c.state().group_extras[group].max_runtime;
+  for (queue_row q = c.state().groups[group].queue; q != no_row; q = (*c.state().queues)[q].parent) {
+    const std::int64_t theirs = (*c.state().queues)[q].max_runtime;
+    if (theirs != unset) most = most == unset ? theirs : std::min(most, theirs);
+  }
+  return most;
+}
+
 }  // namespace
 
 std::int64_t time_until(const session_state& c, std::int64_t then) {
@@ -51,15 +61,6 @@ requeue_delay requeue_delay_of(const session_state& c, group_row group) {
   if (evicted == unset) return {};
   const std::int64_t own = c.state().group_extras[group].requeue_delay;
   return {own == unset ? c.options.requeue_delay : own, time_since(c, evicted)};
-}
-
-std::int64_t max_runtime_of(const session_state& c, group_row group) {
-  std::int64_t most = c.state().group_extras[group].max_runtime;
-  for (queue_row q = c.state().groups[group].queue; q != no_row; q = (*c.state().queues)[q].parent) {
-    const std::int64_t theirs = (*c.state().queues)[q].max_runtime;
-    if (theirs != unset) most = most == unset ? theirs : std::min(most, theirs);
-  }
-  return most;
 }
 
 result<void> limit_runtime(session_state& c) {

@@ -39,7 +39,4 @@ struct requeue_delay {
 /// Of a group that was never evicted: none.
 [[nodiscard]] requeue_delay requeue_delay_of(const framework::session_state& c, group_row group);
 
-/// The longest time for which a group may run: the smallest of its own and those of its queues, or `unset`.
-[[nodiscard]] std::int64_t max_runtime_of(const framework::session_state& c, group_row group);
-
 }  // namespace kaisched::actions

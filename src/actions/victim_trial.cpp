@@ -13,11 +13,16 @@
 
 namespace kaisched::actions {
 
+namespace {
+
+/// Draws the steps for a set of these units. A set that is ruled out without a trial costs one step.
 void draw_trial(framework::session_state& c, std::span<const victim_unit> units) {
   std::size_t pods = c.chunks.partial.chunk.size();
   for (const victim_unit& one : units) pods += one.pods.size();
   c.run.search_effort.draw(steps_of_trial + static_cast<std::int64_t>(pods));
 }
+
+}  // namespace
 
 result<bool> victim_trial::run(std::span<const victim_unit> units) {
   const std::uint32_t start = c_.statement.depth();

@@ -16,8 +16,6 @@ namespace kaisched::actions {
 
 /// Steps that a set costs which is tried, beside one for each pod of it and of the chunk (S19).
 constexpr std::int64_t steps_of_trial = 10;
-/// Draws them for a set of these units. A set that is ruled out without a trial costs one step.
-void draw_trial(framework::session_state& c, std::span<const victim_unit> units);
 
 /// Tries sets of victims for one waiting group. The chunk that the group is cut to is placed first, so that no victim
 /// takes the place that it was evicted for. Then the groups of the victims are placed again in the order of service,

@@ -95,8 +95,7 @@ void print_examples(const terminal& out, std::span<const example> examples) {
   }
 }
 
-}  // namespace
-
+/// `kaisched run [OPTIONS] FILE`.
 std::string usage_of(const command& about) {
   std::string usage = fmt::format("kaisched {} [OPTIONS]", about.name());
   for (const auto& one : about.arguments()) {
@@ -106,6 +105,8 @@ std::string usage_of(const command& about) {
   }
   return usage;
 }
+
+}  // namespace
 
 void print_overview(const terminal& out, const command_list& commands) {
   for (const std::string& line : wrap(summary, width_of(out))) out.line(line);

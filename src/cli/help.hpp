@@ -11,7 +11,5 @@ namespace kaisched::cli {
 void print_overview(const terminal& out, const command_list& commands);
 /// One command: how it is called, what it does, its arguments, examples.
 void print_help(const terminal& out, const command& about);
-/// `kaisched run [OPTIONS] FILE`.
-[[nodiscard]] std::string usage_of(const command& about);
 
 }  // namespace kaisched::cli

@@ -46,7 +46,8 @@ std::vector<proposal> setting_proposals(std::span<const std::string>, std::strin
   std::vector<proposal> found;
   const std::size_t equals = begun.find('=');
   if (equals == std::string_view::npos) {
-    for (const option_info& option : engine_options()) {
+    for (const option_info& option : option_list()) {
+      if (option.applies_to != option_target::engine) continue;
       found.push_back({std::string(option.name) + "=", std::string(option.doc)});
     }
     return found;
@@ -59,14 +60,6 @@ std::vector<proposal> action_proposals(std::span<const std::string>, std::string
 }
 
 }  // namespace
-
-std::vector<option_info> engine_options() {
-  std::vector<option_info> found;
-  for (const option_info& one : option_list()) {
-    if (one.applies_to == option_target::engine) found.push_back(one);
-  }
-  return found;
-}
 
 std::vector<std::string> values_of_option(std::string_view option) {
   const option_info* info = find_option(option);

@@ -33,9 +33,6 @@ void add_policy_arguments(command& to, policy_arguments& told);
 /// Warns of names of the version before in OPTION=VALUE, where no engine is made of them.
 void warn_of_old_names(std::span<const std::string> settings);
 
-/// The options of the table that are set on an engine.
-[[nodiscard]] std::vector<option_info> engine_options();
-
 /// Values that an option of the table can take, as far as they can be listed.
 [[nodiscard]] std::vector<std::string> values_of_option(std::string_view option);
 

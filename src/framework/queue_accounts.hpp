@@ -105,8 +105,5 @@ class queue_accounts {
   return resource == dim_gpu ? static_cast<double>(amount) / static_cast<double>(whole_device)
                              : static_cast<double>(amount);
 }
-/// A quota or limit in KAI's unit, where -1 stays "unlimited". An amount may be -1 as well, and then means it.
-[[nodiscard]] double bound_to_native(std::uint32_t resource, std::int64_t bound);
-[[nodiscard]] std::int64_t to_fixed(std::uint32_t resource, double amount);
 
 }  // namespace kaisched::framework

@@ -210,6 +210,15 @@ std::vector<share_step> steps_of(const policy::share_log<Queue, Amount>& log, Ro
   return steps;
 }
 
+/// A quota or limit in KAI's unit, where -1 stays "unlimited". An amount may be -1 as well, and then means it.
+double bound_to_native(std::uint32_t resource, std::int64_t bound) {
+  return bound == unlimited ? -1 : to_native(resource, bound);
+}
+
+std::int64_t to_fixed(std::uint32_t resource, double amount) {
+  return std::llround(resource == 2 ? amount * static_cast<double>(whole_device) : amount);
+}
+
 }  // namespace
 
 std::vector<queue_row> queue_accounts::by_name() const {
@@ -560,14 +569,6 @@ void queue_accounts::charge_core_of(pod_row pod) {
 bool queue_accounts::count(pod_row pod, pod_status status) const {
   return status != pod_status::pipelined ||
          static_cast<pod_status>(c_->state().live.pod_state[pod]) != pod_status::pipelined;
-}
-
-double bound_to_native(std::uint32_t resource, std::int64_t bound) {
-  return bound == unlimited ? -1 : to_native(resource, bound);
-}
-
-std::int64_t to_fixed(std::uint32_t resource, double amount) {
-  return std::llround(resource == 2 ? amount * static_cast<double>(whole_device) : amount);
 }
 
 }  // namespace kaisched::framework

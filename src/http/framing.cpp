@@ -21,6 +21,20 @@ int hex_digit(char c) {
   return -1;
 }
 
+/// A part of a target without its %-escapes; false if they are none.
+bool decode(std::string_view text, bool plus_is_space, std::string& to) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      to += plus_is_space && text[i] == '+' ? ' ' : text[i];
+      continue;
+    }
+    if (i + 2 >= text.size() || hex_digit(text[i + 1]) < 0 || hex_digit(text[i + 2]) < 0) return false;
+    to += static_cast<char>(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2]));
+    i += 2;
+  }
+  return true;
+}
+
 }  // namespace
 
 header_extent find_header(std::string_view text, std::size_t& scanned) {
@@ -65,19 +79,6 @@ const char* framing_fault(const beast::http::request_header<>& of) {
   if (lengths > 0) return "Transfer-Encoding and Content-Length exclude each other";
   if (of.version() < 11) return "HTTP/1.0 has no Transfer-Encoding";
   return nullptr;
-}
-
-bool decode(std::string_view text, bool plus_is_space, std::string& to) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      to += plus_is_space && text[i] == '+' ? ' ' : text[i];
-      continue;
-    }
-    if (i + 2 >= text.size() || hex_digit(text[i + 1]) < 0 || hex_digit(text[i + 2]) < 0) return false;
-    to += static_cast<char>(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2]));
-    i += 2;
-  }
-  return true;
 }
 
 bool split_target(std::string_view target, std::string& path, std::vector<std::pair<std::string, std::string>>& query) {

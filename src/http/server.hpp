@@ -163,9 +163,6 @@ class server {
   std::unique_ptr<machine> machine_;
 };
 
-/// A part of a target without its %-escapes; false if they are none.
-[[nodiscard]] bool decode(std::string_view text, bool plus_is_space, std::string& to);
-
 /// Compares in a time that does not depend on where the texts differ.
 [[nodiscard]] bool is_same_secret(std::string_view given, std::string_view expected);
 

@@ -64,6 +64,10 @@ std::optional<bool> equal_maps(const value& a, const value& b, std::uint64_t& bu
   return true;
 }
 
+bool is_number(const value& v) {
+  return v.is == value_kind::integer || v.is == value_kind::natural || v.is == value_kind::real;
+}
+
 }  // namespace
 
 std::string_view name_of(value_kind kind) {
@@ -85,10 +89,6 @@ std::string_view name_of(value_kind kind) {
                                                    "attributes of a domain",
                                                    "capacities of a domain"};
   return names[static_cast<std::size_t>(kind)];
-}
-
-bool is_number(const value& v) {
-  return v.is == value_kind::integer || v.is == value_kind::natural || v.is == value_kind::real;
 }
 
 std::partial_ordering compare_numbers(const value& a, const value& b) {

@@ -91,7 +91,6 @@ struct value {
 
 /// How the kind is named in messages.
 [[nodiscard]] std::string_view name_of(value_kind kind);
-[[nodiscard]] bool is_number(const value& v);
 /// The order of two numbers of any type, exact; unordered if one is not a number of arithmetic.
 [[nodiscard]] std::partial_ordering compare_numbers(const value& a, const value& b);
 /// The order of two values, if they have one: numbers, texts, booleans.

@@ -30,6 +30,20 @@ std::map<std::string_view, group_row> rows_of(const cluster_state& s, std::vecto
   return rows;
 }
 
+bool fulfils(const group_progress& progress, dependency_kind wanted) {
+  switch (wanted) {
+    case dependency_kind::ok:
+      return progress.succeeded;
+    case dependency_kind::failed:
+      return progress.ended && !progress.succeeded;
+    case dependency_kind::any:
+      return progress.ended;
+    case dependency_kind::started:
+      return progress.started;
+  }
+  return false;
+}
+
 }  // namespace
 
 result<after_entry> parse_after(std::string_view text) {
@@ -57,20 +71,6 @@ group_progress progress_of(const cluster_state& s, group_row g) {
   made.ended = made.ended && any;
   made.succeeded = made.succeeded && any;
   return made;
-}
-
-bool fulfils(const group_progress& progress, dependency_kind wanted) {
-  switch (wanted) {
-    case dependency_kind::ok:
-      return progress.succeeded;
-    case dependency_kind::failed:
-      return progress.ended && !progress.succeeded;
-    case dependency_kind::any:
-      return progress.ended;
-    case dependency_kind::started:
-      return progress.started;
-  }
-  return false;
 }
 
 open_dependencies find_open_dependencies(const cluster_state& s) {

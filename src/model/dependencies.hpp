@@ -28,7 +28,6 @@ struct group_progress {
   bool succeeded = false;  ///< and none has failed
 };
 [[nodiscard]] group_progress progress_of(const cluster_state& s, group_row g);
-[[nodiscard]] bool fulfils(const group_progress& progress, dependency_kind wanted);
 
 /// An entry that is not fulfilled.
 struct open_dependency {

@@ -98,13 +98,7 @@ result<void> check_claims(std::string_view list) {
   return error{status::argument, "'" + base::shown(*twice) + "' is named twice", {}};
 }
 
-}  // namespace
-
-std::string_view qos_name(qos_class q) noexcept {
-  static constexpr std::array<std::string_view, 4> names{"", "Guaranteed", "Burstable", "BestEffort"};
-  return names[static_cast<std::size_t>(q)];
-}
-
+/// `name=amount,name=amount`, with `init:` or `sidecar:` in front of init containers.
 result<container_ask> parse_container(std::string_view text) {
   container_ask parsed;
   std::string_view rest = text;
@@ -133,6 +127,13 @@ result<container_ask> parse_container(std::string_view text) {
     parsed.request.emplace_back(name, amount);
   }
   return parsed;
+}
+
+}  // namespace
+
+std::string_view qos_name(qos_class q) noexcept {
+  static constexpr std::array<std::string_view, 4> names{"", "Guaranteed", "Burstable", "BestEffort"};
+  return names[static_cast<std::size_t>(q)];
 }
 
 std::string pod_ask::key() const {

@@ -31,8 +31,6 @@ struct container_ask {
   container_kind kind = container_kind::container;
   std::vector<std::pair<std::string, std::int64_t>> request;  ///< by name of dimension
 };
-/// `name=amount,name=amount`, with `init:` or `sidecar:` in front of init containers.
-[[nodiscard]] result<container_ask> parse_container(std::string_view text);
 
 /// What a pod asks for, as given. The texts are rows of `string_list` columns.
 struct pod_ask {

@@ -139,6 +139,24 @@ bool read_profiles(std::string_view value, std::vector<vendor_profile>& to) {
   return true;
 }
 
+result<vendor_request> parse_vendor_request(std::string_view text) {
+  vendor_request made;
+  const field fields[] = {
+      {.name = "container", .number = &made.container, .most = most_containers - 1},
+      {.name = "init", .flag = &made.init},
+      {.name = "vendor", .text = &made.vendor},
+      {.name = "count", .number = &made.count, .least = 1, .most = most_devices},
+      {.name = "memory", .number = &made.memory, .bytes = true},
+      {.name = "memory_permille", .number = &made.memory_permille, .most = most_permille},
+      {.name = "cores", .number = &made.cores},
+      {.name = "slices", .number = &made.slices, .most = most_index},
+      {.name = "amount", .number = &made.amount},
+  };
+  if (auto done = read_fields(text, fields); !done) return done.failure();
+  if (made.vendor.empty()) return bad(text, "vendor is missing");
+  return made;
+}
+
 }  // namespace
 
 result<vendor_device> parse_vendor_device(std::string_view text) {
@@ -181,24 +199,6 @@ result<vendor_device> parse_vendor_device(std::string_view text) {
   if (made.id.empty()) return bad(text, "id is missing");
   if (made.type.empty()) return bad(text, "type is missing");
   std::sort(made.attributes.begin(), made.attributes.end());
-  return made;
-}
-
-result<vendor_request> parse_vendor_request(std::string_view text) {
-  vendor_request made;
-  const field fields[] = {
-      {.name = "container", .number = &made.container, .most = most_containers - 1},
-      {.name = "init", .flag = &made.init},
-      {.name = "vendor", .text = &made.vendor},
-      {.name = "count", .number = &made.count, .least = 1, .most = most_devices},
-      {.name = "memory", .number = &made.memory, .bytes = true},
-      {.name = "memory_permille", .number = &made.memory_permille, .most = most_permille},
-      {.name = "cores", .number = &made.cores},
-      {.name = "slices", .number = &made.slices, .most = most_index},
-      {.name = "amount", .number = &made.amount},
-  };
-  if (auto done = read_fields(text, fields); !done) return done.failure();
-  if (made.vendor.empty()) return bad(text, "vendor is missing");
   return made;
 }
 

@@ -53,7 +53,6 @@ struct vendor_request {
   std::int64_t slices = 0;            ///< of a device that is divided in hardware
   std::int64_t amount = 0;            ///< memory as it was written, where only the devices tell its unit
 };
-[[nodiscard]] result<vendor_request> parse_vendor_request(std::string_view text);
 
 /// What one container of a pod has of one device.
 struct vendor_grant {

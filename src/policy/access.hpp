@@ -157,9 +157,6 @@ struct cluster_verdict {
 /// The claims of the pod may be used, and have or can be given devices of the node.
 [[nodiscard]] bool claims_fit(const session_access& a, pod_row pod, node_row row, free_amount which);
 
-/// Devices of the node that are shared by the rules of their vendors have room for the pod, or it asks for none.
-[[nodiscard]] bool vendors_fit(const session_access& a, pod_row pod, node_row row, free_amount which);
-
 /// Enough devices of the node that have room take the load that pods of the class put on them, or they put none.
 [[nodiscard]] bool loads_fit(const session_access& a, const model::pod_class& c, node_row row, free_amount which);
 

@@ -7,9 +7,14 @@
 
 namespace kaisched::cli::serve {
 
+namespace {
+
+/// Adds the two lines before the samples of a metric. @param type `counter`, `gauge` or `histogram`
 void begin_metric(std::string& to, std::string_view name, std::string_view type, std::string_view help) {
   to += fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
 }
+
+}  // namespace
 
 void add_metric(std::string& to, std::string_view name, std::string_view type, std::string_view help, double value) {
   begin_metric(to, name, type, help);

@@ -16,8 +16,6 @@ namespace kaisched::cli::serve {
 /// The content type of Prometheus' text format.
 inline constexpr const char* exposition_type = "text/plain; version=0.0.4";
 
-/// Adds the two lines before the samples of a metric. @param type `counter`, `gauge` or `histogram`
-void begin_metric(std::string& to, std::string_view name, std::string_view type, std::string_view help);
 /// Adds a metric that is one number.
 void add_metric(std::string& to, std::string_view name, std::string_view type, std::string_view help, double value);
 

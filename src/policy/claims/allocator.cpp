@@ -48,6 +48,28 @@ std::optional<exact_quantity> rounded(const model::capacity_policy& policy, exac
   return policy.most && made > *policy.most ? std::nullopt : std::optional(made);
 }
 
+/// The amounts that a device gives to a request, by capacity; empty: it has not what is asked for. Devices that are not
+/// shared give nothing away, but must have it.
+std::optional<std::vector<exact_quantity>> amounts_for(const device_ask& ask, const offered_device& device,
+                                                       std::string_view driver) {
+  std::vector<exact_quantity> amounts;
+  std::size_t used = 0;
+  for (const model::device_capacity& has : device.capacities) {
+    const auto asked = std::find_if(ask.capacities.begin(), ask.capacities.end(), [&](const capacity_ask& one) {
+      return one.name == has.name && (one.domain.empty() ? has.domain == driver : has.domain == one.domain);
+    });
+    const bool is_asked = asked != ask.capacities.end();
+    used += is_asked ? 1 : 0;
+    if (is_asked && asked->amount > has.value) return std::nullopt;
+    if (!device.allow_multiple_allocations) continue;
+    const std::optional<exact_quantity> amount =
+        is_asked ? rounded(has.policy, asked->amount) : has.policy.otherwise.value_or(has.value);
+    if (!amount || *amount > has.value) return std::nullopt;
+    amounts.push_back(*amount);
+  }
+  return used == ask.capacities.size() ? std::optional(std::move(amounts)) : std::nullopt;
+}
+
 /// Names of one capacity twice, once with and once without the domain of the driver.
 bool is_ambiguous(const device_ask& ask, std::string_view driver) {
   std::set<std::pair<std::string_view, std::string_view>> names;
@@ -412,26 +434,6 @@ selector_answers::one selector_answers::of(const device_pools& pools, const devi
   if (known != nullptr)
     known->store(static_cast<std::uint8_t>(1 + static_cast<int>(found.is)), std::memory_order_relaxed);
   return found;
-}
-
-std::optional<std::vector<exact_quantity>> amounts_for(const device_ask& ask, const offered_device& device,
-                                                       std::string_view driver) {
-  std::vector<exact_quantity> amounts;
-  std::size_t used = 0;
-  for (const model::device_capacity& has : device.capacities) {
-    const auto asked = std::find_if(ask.capacities.begin(), ask.capacities.end(), [&](const capacity_ask& one) {
-      return one.name == has.name && (one.domain.empty() ? has.domain == driver : has.domain == one.domain);
-    });
-    const bool is_asked = asked != ask.capacities.end();
-    used += is_asked ? 1 : 0;
-    if (is_asked && asked->amount > has.value) return std::nullopt;
-    if (!device.allow_multiple_allocations) continue;
-    const std::optional<exact_quantity> amount =
-        is_asked ? rounded(has.policy, asked->amount) : has.policy.otherwise.value_or(has.value);
-    if (!amount || *amount > has.value) return std::nullopt;
-    amounts.push_back(*amount);
-  }
-  return used == ask.capacities.size() ? std::optional(std::move(amounts)) : std::nullopt;
 }
 
 allocation_answer allocate(const allocation_scene& scene, std::span<const claim_request* const> claims) {

@@ -94,12 +94,6 @@ struct allocation_scene {
   std::uint64_t most_steps = most_allocation_steps;
 };
 
-/// The amounts that a device gives to a request, by capacity; empty: it has not what is asked for. Devices that are not
-/// shared give nothing away, but must have it.
-[[nodiscard]] std::optional<std::vector<model::exact_quantity>> amounts_for(const device_ask& ask,
-                                                                            const offered_device& device,
-                                                                            std::string_view driver);
-
 /// Devices for all claims together, the first in lexicographic order of: alternative of the first request, its devices,
 /// alternative of the second request ...
 [[nodiscard]] allocation_answer allocate(const allocation_scene& scene, std::span<const claim_request* const> claims);

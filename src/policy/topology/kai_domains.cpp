@@ -10,6 +10,12 @@ namespace kaisched::policy::topology {
 
 namespace {
 
+/// The domains of a level in the order of the tree.
+struct level_order {
+  std::vector<std::uint32_t> domains;
+  std::vector<std::uint8_t> is_inside;  ///< the domain whose children are sorted, or below it
+};
+
 constexpr double ratio_without_any = 1000;
 constexpr double score_steps = 10;
 
@@ -42,6 +48,49 @@ void sort_by_place(const domain_tree& tree, std::span<const level_order> levels,
   for (const std::uint32_t one : domains) keys.emplace_back(key_of(one), one);
   base::stable_sort(keys, [](const auto& a, const auto& b) { return a.first < b.first; });
   for (std::size_t i = 0; i < domains.size(); ++i) domains[i] = keys[i].second;
+}
+
+/// The largest part of what a domain has free that the pods ask for together; a resource without counts as a thousand.
+double fill_ratio(const domain_counts& counts, std::uint32_t domain, const amounts& total) {
+  const std::span<const double> free = counts.free_of(domain);
+  double largest = 0;
+  for (std::size_t d = 0; d < total.size(); ++d) {
+    if (total[d] <= 0 || d == dim_pods) continue;
+    largest = std::max(largest, free[d] > 0 ? total[d] / free[d] : ratio_without_any);
+  }
+  return largest;
+}
+
+bool can_hold(const domain_counts& counts, std::uint32_t domain, const amounts& total, std::size_t pods) {
+  if (counts.pods[domain] != not_counted) return counts.pods[domain] >= static_cast<std::int64_t>(pods);
+  return fill_ratio(counts, domain, total) <= 1;
+}
+
+/// Levels from the root's down to another one, after the children of a domain and of all below it have been sorted.
+std::vector<level_order> sorted_levels(const domain_tree& tree, std::uint32_t from, const amounts& total,
+                                       std::uint32_t deepest_level, const domain_counts& counts) {
+  std::vector<level_order> made(std::min<std::size_t>(deepest_level, tree.levels.size()) + 1);
+  for (std::size_t level = 0; level < made.size(); ++level) {
+    made[level].domains.reserve(tree.by_level[level].size());
+    made[level].is_inside.reserve(tree.by_level[level].size());
+  }
+  const auto add = [&](std::uint32_t domain, bool is_inside) {
+    const std::uint32_t level = tree.domains[domain].level;
+    if (level >= made.size()) return;
+    made[level].domains.push_back(domain);
+    made[level].is_inside.push_back(is_inside || domain == from ? 1 : 0);
+  };
+  add(root_domain, false);
+  std::vector<std::uint32_t> children;
+  for (std::size_t level = 0; level + 1 < made.size(); ++level) {
+    for (std::size_t i = 0; i < made[level].domains.size(); ++i) {
+      const bool is_inside = made[level].is_inside[i] != 0;
+      children = tree.children[made[level].domains[i]];
+      if (is_inside) sort_children(tree, children, total, counts);
+      for (const std::uint32_t child : children) add(child, is_inside);
+    }
+  }
+  return made;
 }
 
 }  // namespace
@@ -143,21 +192,6 @@ void count_pods(const domain_tree& tree, std::uint32_t from, std::span<const nod
   counts.pods[from] = sum;
 }
 
-double fill_ratio(const domain_counts& counts, std::uint32_t domain, const amounts& total) {
-  const std::span<const double> free = counts.free_of(domain);
-  double largest = 0;
-  for (std::size_t d = 0; d < total.size(); ++d) {
-    if (total[d] <= 0 || d == dim_pods) continue;
-    largest = std::max(largest, free[d] > 0 ? total[d] / free[d] : ratio_without_any);
-  }
-  return largest;
-}
-
-bool can_hold(const domain_counts& counts, std::uint32_t domain, const amounts& total, std::size_t pods) {
-  if (counts.pods[domain] != not_counted) return counts.pods[domain] >= static_cast<std::int64_t>(pods);
-  return fill_ratio(counts, domain, total) <= 1;
-}
-
 void sort_children(const domain_tree& tree, std::vector<std::uint32_t>& children, const amounts& total,
                    const domain_counts& counts) {
   if (children.size() < 2) return;
@@ -168,32 +202,6 @@ void sort_children(const domain_tree& tree, std::vector<std::uint32_t>& children
     return a.first != b.first ? a.first > b.first : tree.name_rank[a.second] < tree.name_rank[b.second];
   });
   for (std::size_t i = 0; i < children.size(); ++i) children[i] = keys[i].second;
-}
-
-std::vector<level_order> sorted_levels(const domain_tree& tree, std::uint32_t from, const amounts& total,
-                                       std::uint32_t deepest_level, const domain_counts& counts) {
-  std::vector<level_order> made(std::min<std::size_t>(deepest_level, tree.levels.size()) + 1);
-  for (std::size_t level = 0; level < made.size(); ++level) {
-    made[level].domains.reserve(tree.by_level[level].size());
-    made[level].is_inside.reserve(tree.by_level[level].size());
-  }
-  const auto add = [&](std::uint32_t domain, bool is_inside) {
-    const std::uint32_t level = tree.domains[domain].level;
-    if (level >= made.size()) return;
-    made[level].domains.push_back(domain);
-    made[level].is_inside.push_back(is_inside || domain == from ? 1 : 0);
-  };
-  add(root_domain, false);
-  std::vector<std::uint32_t> children;
-  for (std::size_t level = 0; level + 1 < made.size(); ++level) {
-    for (std::size_t i = 0; i < made[level].domains.size(); ++i) {
-      const bool is_inside = made[level].is_inside[i] != 0;
-      children = tree.children[made[level].domains[i]];
-      if (is_inside) sort_children(tree, children, total, counts);
-      for (const std::uint32_t child : children) add(child, is_inside);
-    }
-  }
-  return made;
 }
 
 std::vector<scored_domain> domain_scores(std::span<const std::uint32_t> domains) {

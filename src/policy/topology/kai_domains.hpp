@@ -74,21 +74,9 @@ void sum_free(const domain_tree& tree, std::uint32_t from, std::span<const node_
 void count_pods(const domain_tree& tree, std::uint32_t from, std::span<const node_room> nodes, const pods_ask& pods,
                 domain_counts& counts);
 
-/// The largest part of what a domain has free that the pods ask for together; a resource without counts as a thousand.
-[[nodiscard]] double fill_ratio(const domain_counts& counts, std::uint32_t domain, const amounts& total);
-[[nodiscard]] bool can_hold(const domain_counts& counts, std::uint32_t domain, const amounts& total, std::size_t pods);
-
 /// Sorts the children of a domain, the tightest first.
 void sort_children(const domain_tree& tree, std::vector<std::uint32_t>& children, const amounts& total,
                    const domain_counts& counts);
-/// The domains of a level in the order of the tree.
-struct level_order {
-  std::vector<std::uint32_t> domains;
-  std::vector<std::uint8_t> is_inside;  ///< the domain whose children are sorted, or below it
-};
-/// Levels from the root's down to another one, after the children of a domain and of all below it have been sorted.
-[[nodiscard]] std::vector<level_order> sorted_levels(const domain_tree& tree, std::uint32_t from, const amounts& total,
-                                                     std::uint32_t deepest_level, const domain_counts& counts);
 
 /// One domain of the preferred level.
 struct scored_domain {

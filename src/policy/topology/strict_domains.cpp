@@ -63,6 +63,15 @@ class filling {
   std::vector<std::uint32_t> found_;
 };
 
+/// The domain may have room for all pods: it has for those of each kind, and for their sum.
+bool may_hold(const domain_room& room, const domain_need& need) {
+  if (room.free < need.amount) return false;
+  for (std::size_t kind = 0; kind < need.pods.size(); ++kind) {
+    if (room.pods[kind] < need.pods[kind]) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 void add_up(const domain_tree& tree, std::vector<domain_room>& rooms) {
@@ -74,14 +83,6 @@ void add_up(const domain_tree& tree, std::vector<domain_room>& rooms) {
     above.free += own.free;
     above.used += own.used;
   }
-}
-
-bool may_hold(const domain_room& room, const domain_need& need) {
-  if (room.free < need.amount) return false;
-  for (std::size_t kind = 0; kind < need.pods.size(); ++kind) {
-    if (room.pods[kind] < need.pods[kind]) return false;
-  }
-  return true;
 }
 
 std::vector<std::uint32_t> domains_to_try(const domain_tree& tree, const std::vector<domain_room>& rooms,

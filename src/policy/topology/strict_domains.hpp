@@ -40,9 +40,6 @@ struct level_range {
 /// Adds up the rooms of nodes, which are by leaf domain already, from the leaves to the root.
 void add_up(const domain_tree& tree, std::vector<domain_room>& rooms);
 
-/// The domain may have room for all pods: it has for those of each kind, and for their sum.
-[[nodiscard]] bool may_hold(const domain_room& room, const domain_need& need);
-
 /// Domains that may hold the pods, in the order in which they are tried: narrowest level first, there those with most
 /// pods of the group, then the tightest (binpack) or the emptiest (spread), then by name. Where the group has pods
 /// already only domains that have some.

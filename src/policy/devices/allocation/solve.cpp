@@ -23,6 +23,12 @@ std::int64_t millionths(std::int64_t used, std::int64_t all) {
   return all >= mebibyte ? used / mebibyte * million / (all / mebibyte) : used * million / all;
 }
 
+/// Use of one device in millionths: slots, cores and memory, by weight.
+std::int64_t device_use_millionths(const device& of, const score_weights& weights) {
+  return weights.slot * millionths(of.used_slots, of.slots) + weights.core * millionths(of.used_cores, of.cores) +
+         weights.memory * millionths(of.used_memory, of.memory);
+}
+
 /// In millionths, so that sums over a node stay far from the end of 64 bits.
 std::int64_t square(std::int64_t use) { return use / 1000 * (use / 1000); }
 
@@ -380,11 +386,6 @@ std::int64_t node_use_after(const node& where, const std::vector<device_use>& us
 }
 
 }  // namespace
-
-std::int64_t device_use_millionths(const device& of, const score_weights& weights) {
-  return weights.slot * millionths(of.used_slots, of.slots) + weights.core * millionths(of.used_cores, of.cores) +
-         weights.memory * millionths(of.used_memory, of.memory);
-}
 
 solved_placement solve(const vendor_catalog& vendors, node& where, const pod& asking, const place_policies& policies,
                        const space_quotas& quotas, std::size_t limit) {

@@ -37,7 +37,4 @@ struct solved_placement {
                                      const place_policies& policies, const space_quotas& quotas,
                                      std::size_t limit = solve_limit);
 
-/// Use of one device in millionths: slots, cores and memory, by weight.
-[[nodiscard]] std::int64_t device_use_millionths(const device& of, const score_weights& weights);
-
 }  // namespace kaisched::devices

@@ -20,7 +20,7 @@ class vendor_devices_part final : public policy_part {
     const session_access& a = inside(view);
     if (!decides(a, pod)) return {};
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-      if (verdicts[i] == constraint::none && !vendors_fit(a, pod, nodes[i], free_amount::idle_or_releasing)) {
+      if (verdicts[i] == constraint::none && !a.vendors->fits(*a.state, pod, nodes[i], false)) {
         verdicts[i] = constraint::vendor_device;
       }
     }
@@ -44,11 +44,6 @@ class vendor_devices_part final : public policy_part {
 };
 
 }  // namespace
-
-bool vendors_fit(const session_access& a, pod_row pod, node_row row, free_amount which) {
-  return a.vendors == nullptr || !a.vendors->concerns(*a.state, pod) ||
-         a.vendors->fits(*a.state, pod, row, which == free_amount::idle);
-}
 
 std::unique_ptr<policy_part> make_vendor_devices(const policy_options& options) {
   return std::make_unique<vendor_devices_part>(options);

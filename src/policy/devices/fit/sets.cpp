@@ -206,6 +206,64 @@ bool is_run(const set_rule& rule, const std::vector<device>& devices, std::span<
   return places.front() % count == 0 && std::find(rule.counts.begin(), rule.counts.end(), count) != rule.counts.end();
 }
 
+/// Positions of the devices that a rule of islands gives a request, of those that are free; `indices` and `free` are in
+/// the order of the list. Empty: none.
+std::vector<std::int64_t> choose_islands(const set_rule& rule, std::span<const std::int64_t> indices,
+                                         const std::vector<bool>& free, std::int64_t count) {
+  if (std::find(rule.counts.begin(), rule.counts.end(), count) == rule.counts.end()) return {};
+  std::vector<std::int64_t> unused;
+  for (std::size_t i = 0; i < free.size(); ++i) {
+    if (free[i]) unused.push_back(indices[i]);
+  }
+  std::vector<std::vector<std::int64_t>> open;  // indices of the free devices of each island
+  for (const std::vector<std::int64_t>& island : rule.islands) {
+    open.emplace_back();
+    for (const std::int64_t position : island) {
+      const auto at = static_cast<std::size_t>(position);
+      if (at < free.size() && free[at]) open.back().push_back(indices[at]);
+    }
+  }
+  const std::vector<std::int64_t>* order = preference(rule, count);
+  if (order == nullptr) {  // larger than an island: all devices or none
+    std::sort(unused.begin(), unused.end());
+    return static_cast<std::int64_t>(unused.size()) == count ? unused : std::vector<std::int64_t>{};
+  }
+  for (const std::int64_t wanted : *order) {
+    for (const std::vector<std::int64_t>& island : open) {
+      if (static_cast<std::int64_t>(island.size()) != wanted || wanted < count) continue;
+      return {island.begin(), island.begin() + count};
+    }
+  }
+  return choose_across(rule, unused, count);
+}
+
+/// The same for a rule of runs.
+std::vector<std::int64_t> choose_run(const set_rule& rule, const std::vector<bool>& free, bool anywhere,
+                                     std::int64_t count) {
+  if (!anywhere && std::find(rule.counts.begin(), rule.counts.end(), count) == rule.counts.end()) return {};
+  const auto length = static_cast<std::ptrdiff_t>(count);
+  const std::ptrdiff_t step = anywhere ? 1 : length;
+  for (std::ptrdiff_t start = 0; start + length <= static_cast<std::ptrdiff_t>(free.size()); start += step) {
+    if (!std::all_of(free.begin() + start, free.begin() + start + length, [](bool open) { return open; })) continue;
+    std::vector<std::int64_t> run;
+    for (std::ptrdiff_t i = start; i < start + length; ++i) run.push_back(i);
+    return run;
+  }
+  return {};
+}
+
+/// Grants of whole groups of neighbours by index.
+container_grants from_full_groups(const container_grants& among, std::int64_t group_size, std::size_t count) {
+  std::map<std::int64_t, container_grants> groups;
+  for (const grant& one : among) groups[one.index / group_size].push_back(one);
+  container_grants chosen;
+  for (const auto& [number, group] : groups) {
+    if (chosen.size() >= count || static_cast<std::int64_t>(group.size()) != group_size) continue;
+    chosen.insert(chosen.end(), group.begin(), group.end());
+  }
+  return chosen;
+}
+
 }  // namespace
 
 const set_rule* applicable_rule(const fit_question& question) {
@@ -287,49 +345,6 @@ fit_answer choose_positions(const fit_question& question, const set_rule& rule) 
   return answer;
 }
 
-std::vector<std::int64_t> choose_islands(const set_rule& rule, std::span<const std::int64_t> indices,
-                                         const std::vector<bool>& free, std::int64_t count) {
-  if (std::find(rule.counts.begin(), rule.counts.end(), count) == rule.counts.end()) return {};
-  std::vector<std::int64_t> unused;
-  for (std::size_t i = 0; i < free.size(); ++i) {
-    if (free[i]) unused.push_back(indices[i]);
-  }
-  std::vector<std::vector<std::int64_t>> open;  // indices of the free devices of each island
-  for (const std::vector<std::int64_t>& island : rule.islands) {
-    open.emplace_back();
-    for (const std::int64_t position : island) {
-      const auto at = static_cast<std::size_t>(position);
-      if (at < free.size() && free[at]) open.back().push_back(indices[at]);
-    }
-  }
-  const std::vector<std::int64_t>* order = preference(rule, count);
-  if (order == nullptr) {  // larger than an island: all devices or none
-    std::sort(unused.begin(), unused.end());
-    return static_cast<std::int64_t>(unused.size()) == count ? unused : std::vector<std::int64_t>{};
-  }
-  for (const std::int64_t wanted : *order) {
-    for (const std::vector<std::int64_t>& island : open) {
-      if (static_cast<std::int64_t>(island.size()) != wanted || wanted < count) continue;
-      return {island.begin(), island.begin() + count};
-    }
-  }
-  return choose_across(rule, unused, count);
-}
-
-std::vector<std::int64_t> choose_run(const set_rule& rule, const std::vector<bool>& free, bool anywhere,
-                                     std::int64_t count) {
-  if (!anywhere && std::find(rule.counts.begin(), rule.counts.end(), count) == rule.counts.end()) return {};
-  const auto length = static_cast<std::ptrdiff_t>(count);
-  const std::ptrdiff_t step = anywhere ? 1 : length;
-  for (std::ptrdiff_t start = 0; start + length <= static_cast<std::ptrdiff_t>(free.size()); start += step) {
-    if (!std::all_of(free.begin() + start, free.begin() + start + length, [](bool open) { return open; })) continue;
-    std::vector<std::int64_t> run;
-    for (std::ptrdiff_t i = start; i < start + length; ++i) run.push_back(i);
-    return run;
-  }
-  return {};
-}
-
 bool is_legal_set(const vendor_template& vendor, const wishes& wanted, const node& where,
                   std::span<const std::size_t> candidates, std::span<const std::size_t> set) {
   const std::vector<device>& devices = where.devices;
@@ -370,17 +385,6 @@ container_grants from_largest_groups(const container_grants& among, const set_ru
     for (const grant& one : *group) {
       if (chosen.size() < count) chosen.push_back(one);
     }
-  }
-  return chosen;
-}
-
-container_grants from_full_groups(const container_grants& among, std::int64_t group_size, std::size_t count) {
-  std::map<std::int64_t, container_grants> groups;
-  for (const grant& one : among) groups[one.index / group_size].push_back(one);
-  container_grants chosen;
-  for (const auto& [number, group] : groups) {
-    if (chosen.size() >= count || static_cast<std::int64_t>(group.size()) != group_size) continue;
-    chosen.insert(chosen.end(), group.begin(), group.end());
   }
   return chosen;
 }

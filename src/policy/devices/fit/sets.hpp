@@ -19,14 +19,6 @@ void choose_among(const fit_question& question, const set_rule& rule, fit_answer
 /// Rules that look at positions: islands and runs. Candidates are asked by their place in the list.
 [[nodiscard]] fit_answer choose_positions(const fit_question& question, const set_rule& rule);
 
-/// Positions of the devices that a rule of islands gives a request, of those that are free; `indices` and `free` are in
-/// the order of the list. Empty: none.
-[[nodiscard]] std::vector<std::int64_t> choose_islands(const set_rule& rule, std::span<const std::int64_t> indices,
-                                                       const std::vector<bool>& free, std::int64_t count);
-/// The same for a rule of runs.
-[[nodiscard]] std::vector<std::int64_t> choose_run(const set_rule& rule, const std::vector<bool>& free, bool anywhere,
-                                                   std::int64_t count);
-
 /// True if the rules of a vendor allow devices together, by position in the node: whole groups, islands or sets across
 /// them, runs, one NUMA node. What they only prefer is not asked.
 [[nodiscard]] bool is_legal_set(const vendor_template& vendor, const wishes& wanted, const node& where,
@@ -35,9 +27,6 @@ void choose_among(const fit_question& question, const set_rule& rule, fit_answer
 /// Those of the grants that are in the largest groups by an attribute, largest group first.
 [[nodiscard]] container_grants from_largest_groups(const container_grants& among, const set_rule& rule,
                                                    std::size_t count, std::span<const device> devices);
-/// Grants of whole groups of neighbours by index.
-[[nodiscard]] container_grants from_full_groups(const container_grants& among, std::int64_t group_size,
-                                                std::size_t count);
 /// Grants of the smallest zone that has enough, else of zones from the smallest on, those without a zone last.
 [[nodiscard]] container_grants from_zones(const container_grants& among, const set_rule& rule, std::size_t count,
                                           std::span<const device> devices);
