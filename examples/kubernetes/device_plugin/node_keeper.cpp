@@ -35,8 +35,7 @@ bool is_settled(const json& pod) {
          shim::annotations_of(pod).value(hami::bind_phase, "") != "allocating";
 }
 
-}  // namespace
-
+/// Cards as HAMi's device plugin registers them. @param slices how many pods may share one.
 std::string register_text(const std::vector<card>& cards, std::uint32_t slices) {
   json list = json::array();
   for (const card& one : cards) {
@@ -52,6 +51,8 @@ std::string register_text(const std::vector<card>& cards, std::uint32_t slices) 
   }
   return list.dump();
 }
+
+}  // namespace
 
 node_keeper::node_keeper(node_api& api, card_function cards, std::uint32_t slices, setup_options by,
                          std::chrono::milliseconds period, log_function log)

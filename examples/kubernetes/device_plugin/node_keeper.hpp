@@ -17,9 +17,6 @@
 
 namespace device_plugin {
 
-/// Cards as HAMi's device plugin registers them. @param slices how many pods may share one.
-[[nodiscard]] std::string register_text(const std::vector<card>& cards, std::uint32_t slices);
-
 class node_keeper {
  public:
   using log_function = std::function<void(const std::string&)>;
