@@ -22,6 +22,8 @@ namespace kaisched::io {
 
 namespace {
 
+using model::text_role;
+
 bool ends_with_any(std::string_view text, std::span<const std::string_view> endings) {
   return std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) {
     return text.ends_with(ending) && (text.size() == ending.size() || text[text.size() - ending.size() - 1] == '.');
