@@ -10,15 +10,15 @@
 #include <vector>
 
 #include "base/saturating.hpp"
-#include "policy/gang/admission.hpp"
-#include "policy/gang/readiness.hpp"
+#include "conformance/rules/disruption_budgets.hpp"
 #include "conformance/rules/hints.hpp"
 #include "conformance/rules/node_sampling.hpp"
+#include "conformance/rules/pod_requests.hpp"
+#include "policy/gang/admission.hpp"
+#include "policy/gang/readiness.hpp"
 #include "policy/placement/strategy_fit.hpp"
 #include "policy/placement/utilisation.hpp"
-#include "conformance/rules/disruption_budgets.hpp"
 #include "policy/reclaim/gang_bundles.hpp"
-#include "conformance/rules/pod_requests.hpp"
 #include "policy/resources/resource_list.hpp"
 #include "policy/topology/network_domains.hpp"
 #include "policy/topology/network_scores.hpp"
@@ -350,13 +350,6 @@ TEST_CASE("hints are merged to the narrowest set that all prefer") {
   const std::vector<policy::resource_hints> anywhere{{true, {}}, {false, {}}};
   CHECK_FALSE(policy::merge_hints(hint_policy::restricted, 3, anywhere).admitted);
   CHECK(policy::merge_hints(hint_policy::none, 3, anywhere).admitted);
-}
-
-TEST_CASE("a gang whose pods are only leaving lacks no room") {
-  CHECK(policy::is_only_leaving({1, 1, false, 2}));
-  CHECK_FALSE(policy::is_only_leaving({1, 1, false, 3}));
-  CHECK_FALSE(policy::is_only_leaving({1, 1, true, 2}));
-  CHECK_FALSE(policy::is_only_leaving({2, 0, false, 2}));  // nobody leaves: it lacks something else
 }
 
 }  // namespace of_test_volcano_rules

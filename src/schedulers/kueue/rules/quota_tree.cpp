@@ -40,12 +40,6 @@ double borrowed_share::weighted() const {
   return ratio / weight;
 }
 
-std::int64_t borrowed_share::rounded() const {
-  constexpr double beyond = 9223372036854775808.0;
-  const double up = std::ceil(weighted());
-  return up >= beyond ? std::numeric_limits<std::int64_t>::max() : static_cast<std::int64_t>(up);
-}
-
 bool borrowed_share::borrows_any_of(const cell_amounts& asked) const {
   return std::any_of(cells.begin(), cells.end(), [&](cell_id cell) { return amount_of(asked, cell) > amount(); });
 }

@@ -62,8 +62,6 @@ struct borrowed_share {
 
   /// The ratio divided by the weight; infinite for one that borrows with weight zero.
   [[nodiscard]] double weighted() const;
-  /// The weighted ratio rounded up; the largest integer for an infinite one.
-  [[nodiscard]] std::int64_t rounded() const;
   /// Whether one of the cells is asked for.
   [[nodiscard]] bool borrows_any_of(const cell_amounts& asked) const;
 };

@@ -65,12 +65,6 @@ class gang final : public plugin {
     return policy::is_gang_starving(counts_of(of.cluster(), of.cluster().jobs[job]));
   }
 
-  [[nodiscard]] bool is_short_of_room(const session& of, row job) const override {
-    const job_state& one = of.cluster().jobs[job];
-    if (one.tasks.empty() || policy::is_gang_ready(counts_of(of.cluster(), one))) return false;
-    return !policy::is_only_leaving(places_of(of.cluster(), one));
-  }
-
   [[nodiscard]] victims preemptable(const session& of, row, const std::vector<row>& candidates) const override {
     std::map<row, std::int64_t> left;
     std::vector<row> allowed;

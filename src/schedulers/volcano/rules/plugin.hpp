@@ -101,8 +101,6 @@ class plugin {
   }
   [[nodiscard]] virtual std::optional<vote> may_enqueue(const session&, row /*job*/) const { return std::nullopt; }
   virtual void job_enqueued(const session&, row /*job*/) {}
-  /// At the end: the job lacks places for what it must have.
-  [[nodiscard]] virtual bool is_short_of_room(const session&, row /*job*/) const { return false; }
 
   [[nodiscard]] virtual answer is_overused(const session&, row /*queue*/) const { return std::nullopt; }
   [[nodiscard]] virtual answer is_allocatable(const session&, row /*queue*/, row /*task*/) const {

@@ -242,14 +242,6 @@ void session::enqueued(row job) {
   }
 }
 
-job_phase session::phase_at_end(row job) const {
-  bool short_of_room = false;
-  for (const tier& of : tiers_) {
-    for (const placed_plugin& one : of) short_of_room = short_of_room || one.does->is_short_of_room(*this, job);
-  }
-  return phase_after(cluster_, cluster_.jobs[job], short_of_room);
-}
-
 const plugin* session::overuse_caller(row queue) const {
   return first_objector(point::overused, [&](const plugin& of) -> answer {
     const answer said = of.is_overused(*this, queue);

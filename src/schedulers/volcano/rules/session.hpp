@@ -81,8 +81,6 @@ class session {
   /// The plug-in that does not let the job in; null: none.
   [[nodiscard]] const plugin* enqueue_refuser(row job) const;
   void enqueued(row job);
-  /// The phase that the job has once the session is closed.
-  [[nodiscard]] job_phase phase_at_end(row job) const;
 
   [[nodiscard]] bool is_overused(row queue) const { return overuse_caller(queue) != nullptr; }
   /// The plug-in that calls the queue overused; null: none.
