@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <limits>
 #include <string_view>
 #include <utility>
 
 #include "base/decimal.hpp"
-#include "base/nearest.hpp"
 #include "base/text.hpp"
+#include "policy/devices/vendor/words.hpp"
+#include "schedulers/common/rules/settings.hpp"
 
 namespace kaisched::kueue {
 
@@ -22,12 +23,12 @@ struct one_setting {
   std::string_view value;
 };
 
-error bad_setting(const one_setting& of, std::string_view why) {
-  return {status::argument, "option kueue.settings: '" + base::shown(of.text) + "': " + std::string(why), {}};
+error bad_setting(const one_setting& of, const std::string& why) {
+  return schedulers::bad_setting("kueue.settings", of.text, why);
 }
 
 error bad_value(const one_setting& of, std::string_view expected) {
-  return bad_setting(of, "'" + base::shown(of.value) + "' is not " + std::string(expected));
+  return bad_setting(of, schedulers::is_not(of.value, expected));
 }
 
 template <class Value>
@@ -79,12 +80,11 @@ result<void> set_borrowing(const one_setting& of, queue_policy& into) {
 }
 
 result<void> set_highest(const one_setting& of, queue_policy& into) {
-  std::int64_t number = 0;
-  const char* const end = of.value.data() + of.value.size();
-  const auto [at, failure] = std::from_chars(of.value.data(), end, number);
-  if (failure != std::errc{} || at != end) return bad_value(of, "an integer");
+  using limits = std::numeric_limits<std::int64_t>;
+  const auto number = schedulers::number_in(of.value, limits::min(), limits::max());
+  if (!number) return bad_value(of, "an integer");
   if (!into.preemption.borrow_within_cohort) into.preemption.borrow_within_cohort.emplace();
-  into.preemption.borrow_within_cohort->highest_priority = number;
+  into.preemption.borrow_within_cohort->highest_priority = *number;
   return {};
 }
 
@@ -115,10 +115,8 @@ constexpr std::array queue_setters{
 
 std::vector<std::string> names_between_plus(std::string_view text) {
   std::vector<std::string> names;
-  while (!text.empty()) {
-    const std::string_view name = text.substr(0, text.find('+'));
+  for (const std::string_view name : devices::split(text, '+')) {
     if (!name.empty()) names.emplace_back(name);
-    text.remove_prefix(std::min(text.size(), name.size() + 1));
   }
   return names;
 }
@@ -217,10 +215,8 @@ error unknown_key(const one_setting& of) {
   std::vector<std::string_view> known;
   add_names(queue_setters, known);
   if (of.queue.empty()) add_names(setters, known);
-  std::string why = of.queue.empty() ? "there is no such setting" : "queues have no such setting";
-  if (const std::string_view nearest = base::nearest_name(of.key, known); !nearest.empty())
-    why += "; did you mean '" + std::string(nearest) + "'?";
-  return bad_setting(of, why);
+  const std::string why = of.queue.empty() ? "there is no such setting" : "queues have no such setting";
+  return bad_setting(of, why + schedulers::did_you_mean(of.key, known));
 }
 
 /// The name of a queue may have dots: its key is known from behind.
