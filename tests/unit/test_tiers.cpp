@@ -140,7 +140,9 @@ TEST_CASE("victims: within a tier those that all allow; the first tier that leav
 }
 
 TEST_CASE("votes: one rejection rejects, a tier with a permission ends the vote") {
-  const auto let_in = [](std::vector<tier> plugins) { return written{}.with(std::move(plugins)).may_enqueue(0); };
+  const auto let_in = [](std::vector<tier> plugins) {
+    return written{}.with(std::move(plugins)).enqueue_refuser(0) == nullptr;
+  };
   CHECK(let_in(tiers_of(tier_of(voting(vote::abstain)))));
   CHECK_FALSE(let_in(tiers_of(tier_of(voting(vote::permit), voting(vote::reject)))));
   CHECK(let_in(tiers_of(tier_of(voting(vote::permit)), tier_of(voting(vote::reject)))));
@@ -150,7 +152,7 @@ TEST_CASE("votes: one rejection rejects, a tier with a permission ends the vote"
 TEST_CASE("a point that is off is not asked") {
   std::vector<tier> plugins = tiers_of(tier_of(voting(vote::reject)));
   plugins[0][0].on.reset(static_cast<std::size_t>(point::job_enqueued));
-  CHECK(written{}.with(std::move(plugins)).may_enqueue(0));
+  CHECK(written{}.with(std::move(plugins)).enqueue_refuser(0) == nullptr);
 }
 
 TEST_CASE("a heap whose order does not change gives things in order") {

@@ -121,11 +121,7 @@ class gang_taking {
         const row job = jobs->pop();
         statement made(session_);
         take_in_domains(made, job);
-        if (session_.is_pipelined(job)) {
-          made.commit(committed_);
-        } else {
-          made.discard();
-        }
+        commit_if_pipelined(session_, job, made, committed_);
       }
     }
     return std::move(committed_);

@@ -13,7 +13,7 @@ int unready_first(bool left_ready, bool right_ready) {
   return left_ready ? 1 : -1;
 }
 
-class gang final : public plugin {
+class gang final : public sparing_plugin {
  public:
   [[nodiscard]] std::string_view name() const override { return "gang"; }
   [[nodiscard]] points orders() const override { return points_at({point::job_order, point::sub_job_order}); }
@@ -67,21 +67,16 @@ class gang final : public plugin {
 
   [[nodiscard]] victims preemptable(const session& of, row, const std::vector<row>& candidates) const override {
     std::map<row, std::int64_t> left;
-    std::vector<row> allowed;
-    for (const row task : candidates) {
+    return those_that(candidates, [&](row task) {
       const row job = of.cluster().tasks[task].job;
       const policy::gang_counts counts = counts_of(of.cluster(), of.cluster().jobs[job]);
       std::int64_t& ready = left.try_emplace(job, counts.ready).first->second;
-      if (ready <= counts.min_available) continue;
+      if (ready <= counts.min_available) return false;
       --ready;
-      allowed.push_back(task);
-    }
-    return allowed;
+      return true;
+    });
   }
 
-  [[nodiscard]] victims reclaimable(const session& of, row task, const std::vector<row>& candidates) const override {
-    return preemptable(of, task, candidates);
-  }
   /// Who takes from gangs as a whole knows what they can spare.
   [[nodiscard]] victims evictable(const session&, row, taking, const std::vector<row>& candidates) const override {
     return candidates;

@@ -4,10 +4,12 @@
 ///
 /// Source: volcano-sh/volcano, pkg/scheduler/framework/session_plugins.go.
 
+#include <algorithm>
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -77,7 +79,7 @@ class plugin {
   virtual void task_deallocated(const session& /*of*/, row /*task*/) {}
 
   /// At which of the points of orders it says something; elsewhere it is not asked.
-  [[nodiscard]] virtual points orders() const { return points().set(); }
+  [[nodiscard]] virtual points orders() const { return {}; }
   [[nodiscard]] virtual order job_order(const session&, row, row) const { return std::nullopt; }
   /// It orders jobs by a number, the lowest first, that changes with `cluster_state::changes_of_job` alone; it is asked
   /// for `job_key` then and not for `job_order`.
@@ -147,6 +149,22 @@ class plugin {
     return std::nullopt;
   }
 };
+
+/// A plug-in that allows the same victims whatever they are taken for.
+class sparing_plugin : public plugin {
+ public:
+  [[nodiscard]] victims reclaimable(const session& of, row task, const std::vector<row>& candidates) const final {
+    return preemptable(of, task, candidates);
+  }
+};
+
+/// Those of some tasks for which something holds, in their order.
+template <class Holds>
+[[nodiscard]] std::vector<row> those_that(const std::vector<row>& tasks, const Holds& holds) {
+  std::vector<row> found;
+  std::ranges::copy_if(tasks, std::back_inserter(found), holds);
+  return found;
+}
 
 /// A plug-in where it stands in the tiers.
 struct placed_plugin {

@@ -9,11 +9,6 @@ bool is_allocated(task_status status) {
          status == task_status::allocated;
 }
 
-bool is_scheduled(task_status status) {
-  return status == task_status::running || status == task_status::bound || status == task_status::failed ||
-         status == task_status::succeeded;
-}
-
 policy::resource_list node_state::future_idle() const {
   policy::resource_list free = idle;
   free.add(releasing);

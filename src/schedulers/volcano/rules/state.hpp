@@ -42,8 +42,6 @@ enum class task_status : std::uint8_t {
 };
 /// Holds its resources.
 [[nodiscard]] bool is_allocated(task_status status);
-/// Has been given a node in an earlier session, or has ended.
-[[nodiscard]] bool is_scheduled(task_status status);
 
 /// Whether a node takes a task by what does not change during a session.
 enum class node_refusal : std::uint8_t {
