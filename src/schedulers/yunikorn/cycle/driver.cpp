@@ -102,8 +102,8 @@ class turn_host final : public host {
   std::map<group_row, std::vector<placement>> held_;  ///< parts of units
 };
 
-void note_refusals(framework::session_state& c, const cluster_view& world, const scheduling_cycle& turns) {
-  for (const ask_refusal& one : turns.refusals()) {
+void note_refusals(framework::session_state& c, const cluster_view& world, std::span<const ask_refusal> refusals) {
+  for (const ask_refusal& one : refusals) {
     framework::failure why;
     const ask_state& ask = world.cluster.asks[one.ask];
     why.group = world.groups[ask.app];
@@ -133,9 +133,9 @@ result<void> schedule(framework::session_state& c) {
   result<cluster_view> world = view_of(c, *plan);
   if (!world) return world.failure();
   turn_host by(c, *world);
-  scheduling_cycle turns(world->cluster, by);
-  if (auto done = turns.run(); !done) return done;
-  note_refusals(c, *world, turns);
+  const result<std::vector<ask_refusal>> refusals = take_turns(world->cluster, by);
+  if (!refusals) return refusals.failure();
+  note_refusals(c, *world, *refusals);
   return {};
 }
 
