@@ -179,16 +179,14 @@ result<void> schedule(framework::session_state& c) {
   std::optional<session_places> places;
   if (!world.topology.empty()) places.emplace(c, world);
   session_places* const book = places ? &*places : nullptr;
-  cycle_runner cycles(world, *setup, c, book);
-  if (auto done = cycles.run(c); !done) return done;
+  const result<cycle_decisions> made = run_cycles(world, *setup, c, book);
+  if (!made) return made.failure();
   step_performer by(c, world, book);
-  for (const admission_step& step : cycles.steps()) {
+  for (const admission_step& step : made->steps) {
     if (auto on = c.run.go_on(); !on) return on;
     if (auto done = by.perform(step); !done) return done;
   }
-  for (std::size_t i = 0; i < world.waiting.size(); ++i) {
-    if (!cycles.is_admitted(i)) c.results.failures.push_back(cycles.reason_of(i));
-  }
+  for (const framework::failure& why : made->reasons) c.results.failures.push_back(why);
   return {};
 }
 

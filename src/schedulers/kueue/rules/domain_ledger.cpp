@@ -58,7 +58,7 @@ std::uint32_t domain_ledger::leaf_of(const std::vector<std::string>& values) con
 }
 
 std::int64_t domain_ledger::level_of(const std::string& key) const {
-  const auto found = std::find(levels_.begin(), levels_.end(), key);
+  const auto found = std::ranges::find(levels_, key);
   return found == levels_.end() ? -1 : found - levels_.begin();
 }
 
@@ -111,7 +111,7 @@ domain_assignment merged(const domain_ledger& ledger, const domain_assignment& a
           {known ? domain_id(ledger.domains()[ledger.leaves()[leaf].domain].values) : domain_id(place.values), place});
     }
   }
-  std::stable_sort(all.begin(), all.end(), [](const at_path& x, const at_path& y) { return x.path < y.path; });
+  std::ranges::stable_sort(all, [](const at_path& x, const at_path& y) { return x.path < y.path; });
   domain_assignment made{a.levels, {}};
   for (const at_path& one : all) {
     if (!made.places.empty() && made.places.back().values == one.place.values) {

@@ -64,7 +64,7 @@ bool domain_search::values_before(std::uint32_t a, std::uint32_t b) const {
 
 domain_list domain_search::sorted(domain_list domains, bool with_leader, bool unconstrained) {
   const bool ascending = least_free(unconstrained);
-  std::stable_sort(domains.begin(), domains.end(), [&](std::uint32_t a, std::uint32_t b) {
+  std::ranges::stable_sort(domains, [&](std::uint32_t a, std::uint32_t b) {
     const domain_counts& x = of(a);
     const domain_counts& y = of(b);
     if (with_leader && x.leaders != y.leaders) return x.leaders > y.leaders;
@@ -257,7 +257,7 @@ domain_list domain_search::fewest_for(const domain_list& domains, std::int64_t s
   const greedy_trial greedy = try_largest(domains, slices, leaders);
   if (!greedy.fits) return {};
   domain_list order = domains;
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+  std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) {
     if (by_entropy) {
       if (of(a).leaders != of(b).leaders) return of(a).leaders > of(b).leaders;
       if (of(a).slices_with_leader != of(b).slices_with_leader)
@@ -325,8 +325,7 @@ domain_search::even_choice domain_search::most_even(const search_shape& shape) {
     siblings.push_back(by_level[0]);
   } else {
     domain_list above = by_level[shape.level - 1];
-    std::stable_sort(above.begin(), above.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return *all[a].values < *all[b].values; });
+    std::ranges::stable_sort(above, [&](std::uint32_t a, std::uint32_t b) { return *all[a].values < *all[b].values; });
     for (const std::uint32_t one : above) siblings.push_back(all[one].children);
   }
   even_choice best;

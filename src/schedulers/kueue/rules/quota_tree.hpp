@@ -100,7 +100,6 @@ class quota_tree {
   [[nodiscard]] int height(node_id node) const;
 
   [[nodiscard]] const cell_quota& quota(node_id node, cell_id cell) const { return nodes_[node].quotas[cell]; }
-  [[nodiscard]] amount subtree_quota(node_id node, cell_id cell) const { return nodes_[node].subtree[cell]; }
   [[nodiscard]] amount usage(node_id node, cell_id cell) const { return nodes_[node].usage[cell]; }
 
   void add_usage(node_id queue, cell_id cell, amount value);
