@@ -147,6 +147,11 @@ class quota_maker {
     return parts;
   }
 
+  /// By flavor; empty: there is no limit.
+  [[nodiscard]] std::vector<std::int64_t> limits_of(queue_row q, std::uint32_t r) const {
+    return info(q).limit[r] == unlimited ? std::vector<std::int64_t>() : divided(info(q).limit[r], r);
+  }
+
   /// What a subtree has of its own. Without a quota the top of a tree has all of its flavors, and what is below it
   /// nothing of its own.
   void find_quotas(queue_row q, bool is_root) {
@@ -157,8 +162,7 @@ class quota_maker {
       const std::int64_t quota = info(q).quota[r];
       const std::vector<std::int64_t> parts =
           quota == unlimited ? std::vector<std::int64_t>(flavors_.names.size()) : divided(quota, r);
-      const std::vector<std::int64_t> bounds =
-          info(q).limit[r] == unlimited ? std::vector<std::int64_t>{} : divided(info(q).limit[r], r);
+      const std::vector<std::int64_t> bounds = limits_of(q, r);
       for (std::uint32_t f = 0; f < flavors_.names.size(); ++f) {
         const std::int64_t below = sum_below(q, cell(f, r));
         std::int64_t own = quota == unlimited && is_root ? flavors_.capacity[f][r] : parts[f];
@@ -181,8 +185,7 @@ class quota_maker {
     const double weight = info(q).weight[dim_gpu];
     const node_id node = is_queue ? tree.add_queue(parent, weight) : tree.add_cohort(parent, weight);
     for (std::uint32_t r = 0; r < resource_count; ++r) {
-      const std::vector<std::int64_t> bounds =
-          info(q).limit[r] == unlimited ? std::vector<std::int64_t>{} : divided(info(q).limit[r], r);
+      const std::vector<std::int64_t> bounds = limits_of(q, r);
       for (std::uint32_t f = 0; f < flavors_.names.size(); ++f) {
         const amount all(subtree_[q][cell(f, r)]);
         const amount below(sum_below(q, cell(f, r)));
