@@ -62,7 +62,7 @@ class cycle_runner {
   struct line {
     std::vector<std::size_t> members;
     std::set<std::size_t> active;       ///< places in that list
-    std::optional<std::size_t> sticky;  ///< who waits for victims
+    std::optional<std::size_t> sticky;  ///< the one that waits for victims
     std::int64_t generation = 0;        ///< how often more has become free
   };
   /// What is known about a workload that waits.
@@ -126,32 +126,32 @@ class cycle_runner {
     return made;
   }
 
-  /// False if nobody is left to look at.
+  /// False if no workload is left to look at.
   bool run_one() {
     ++cycle_;
     std::vector<cycle_head> heads;
-    std::vector<std::size_t> who;
+    std::vector<std::size_t> chosen;
     for (std::size_t q = 0; q < lines_.size(); ++q) {
       const line& of = lines_[q];
       if (of.active.empty()) continue;
       const bool sticks = of.sticky && world_.strict_order[q] == 0 && of.active.contains(*of.sticky);
       const std::size_t place = sticks ? *of.sticky : *of.active.begin();
-      who.push_back(of.members[place]);
-      cycle_head& head = heads.emplace_back(world_.waiting[who.back()].head);
+      chosen.push_back(of.members[place]);
+      cycle_head& head = heads.emplace_back(world_.waiting[chosen.back()].head);
       head.preemptor = of.sticky == place;
-      const std::optional<scan_memory>& scan = lives_[who.back()].scan;
-      if (scan && !is_outdated(*scan, scan_now(who.back()), true)) head.progress = scan->progress;
+      const std::optional<scan_memory>& scan = lives_[chosen.back()].scan;
+      if (scan && !is_outdated(*scan, scan_now(chosen.back()), true)) head.progress = scan->progress;
     }
     if (heads.empty()) return false;
     if (places_ != nullptr) {
       std::vector<const waiting_workload*> workloads;
-      for (const std::size_t one : who) workloads.push_back(&world_.waiting[one]);
+      for (const std::size_t one : chosen) workloads.push_back(&world_.waiting[one]);
       places_->start(std::move(workloads));
     }
     quota_tree before = world_.state.tree;
     cycle_result made = run_cycle(world_.state, world_.queues, heads, rules());
     world_.state.tree = std::move(before);
-    for (const std::size_t number : made.order) settle(number, who[number], made.heads[number]);
+    for (const std::size_t number : made.order) settle(number, chosen[number], made.heads[number]);
     if (places_ != nullptr) places_->finish();
     return true;
   }

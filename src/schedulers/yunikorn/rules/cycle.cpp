@@ -236,7 +236,7 @@ class scheduling_cycle {
     return false;
   }
 
-  /// False: a gang of several of which nobody holds anything, and the nodes have too few places for what it lacks. It
+  /// False: a gang of several of which no ask holds anything, and the nodes have too few places for what it lacks. It
   /// would give back whatever it got.
   bool may_begin(row app) {
     const app_book& book = apps_[app];
@@ -298,7 +298,7 @@ class scheduling_cycle {
     hold(ask, node);
     if (was_complete || is_complete(app)) {
       if (!finish(app)) return false;
-      // Who may not start at all is done with, wherever it would be.
+      // What may not start at all is done with, wherever it would be.
       if (cluster_.asks[ask].status == ask_status::pending && was_complete) return apps_[app].is_out;
     }
     return true;
@@ -404,7 +404,7 @@ class scheduling_cycle {
   }
 
   // ---- nodes that are kept
-  /// An ask that has waited keeps the node that lacks least of it: nobody else gets something there.
+  /// An ask that has waited keeps the node that lacks least of it: no other ask gets something there.
   void reserve(row ask) {
     const ask_state& one = cluster_.asks[ask];
     if (cluster_.reservation_delay < 0 || reserved_[ask] != no_row || nothing_to_keep_[one.kind] ||
@@ -481,7 +481,7 @@ class scheduling_cycle {
     return wait_on(ask, plan->node);
   }
 
-  /// What is coming free already will do: nobody else need leave.
+  /// What is coming free already will do: no other pods need leave.
   bool claim(row ask) {
     if (!may_preempt(ask)) return false;
     row best = no_row;
@@ -502,7 +502,7 @@ class scheduling_cycle {
     return best != no_row && wait_on(ask, best);
   }
 
-  /// The ask gets the node once others have left, and nobody else gets anything there.
+  /// The ask gets the node once others have left, and no other ask gets anything there.
   bool wait_on(row ask, row node) {
     unreserve(ask);
     cluster_.nodes[node].reserved_for = ask;
@@ -513,7 +513,7 @@ class scheduling_cycle {
   }
 
   // ---- gangs that cannot be completed
-  /// When nobody gets anything: the gang that began last gives back what it holds. It is tried again once others have
+  /// When no ask gets anything: the gang that began last gives back what it holds. It is tried again once others have
   /// got on; one that is alone is out.
   bool give_way() {
     row last = no_row;
