@@ -25,20 +25,7 @@ using framework::session_state;
 /// One attempt; the statement is committed or empty afterwards.
 result<bool> try_group(session_state& c, group_row group) {
   ++c.results.statistics.back().groups_tried;
-  failure why;
-  const bool had_started = framework::count_pods(c, group, &model::sub_counts::holding) > 0;
-  result<bool> placed = place_group(c, group, {}, why);
-  if (!placed) return placed;
-  if (!*placed) {
-    c.results.failures.push_back(why);
-    return false;
-  }
-  const bool waits = framework::must_wait_as_a_whole(c, group);
-  if (waits) c.statement.convert_to_pipelined(group);
-  result<bool> starts = waits ? result<bool>(true) : permit_start(c, group);
-  if (!starts || !*starts) return starts;
-  if (auto done = commit_group(c, group, waits, had_started); !done) return done.failure();
-  return true;
+  return place_and_start(c, group, framework::count_pods(c, group, &model::sub_counts::holding) > 0);
 }
 
 /// Whether a group takes its leaf queue beyond the fair share with what it starts next. In `strict` groups that do not

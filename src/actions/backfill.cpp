@@ -49,10 +49,9 @@ class looked_at {
 
 /// A group that has its place starts, unless a part says no. What else of it waits competes again.
 result<void> start(session_state& c, job_queue& queue, group_row group, bool waits, bool had_started) {
-  result<bool> starts = waits ? result<bool>(true) : permit_start(c, group);
+  const result<bool> starts = start_placed(c, group, waits, had_started);
   if (!starts) return starts.failure();
   if (!*starts) return {};
-  if (auto done = commit_group(c, group, waits, had_started); !done) return done;
   if (framework::count_pods(c, group, &model::sub_counts::pending) > 0) return queue.push(group);
   return {};
 }
@@ -108,9 +107,8 @@ class deadline_keeper {
       if (!delayed) return delayed.failure();
       const std::int64_t end = expected_end(c_, g, c_.now);
       if (*delayed == no_row && end <= deadline) {
-        result<bool> starts = waits ? result<bool>(true) : permit_start(c_, g);
-        return starts && *starts ? commit_group(c_, g, waits, had_started)
-                                 : (starts ? result<void>{} : result<void>(starts.failure()));
+        const result<bool> starts = start_placed(c_, g, waits, had_started);
+        return starts ? result<void>{} : result<void>(starts.failure());
       }
       c_.statement.rollback(0);
       if (*delayed == no_row) return refuse(g, end);

@@ -342,6 +342,28 @@ result<void> commit_group(session_state& c, group_row group, bool waits, bool ha
   return c.verify();
 }
 
+result<bool> start_placed(session_state& c, group_row group, bool waits, bool had_started) {
+  result<bool> starts = waits ? result<bool>(true) : permit_start(c, group);
+  if (!starts || !*starts) return starts;
+  if (auto done = commit_group(c, group, waits, had_started); !done) return done.failure();
+  return true;
+}
+
+result<bool> start_or_keep(session_state& c, group_row group, bool had_started) {
+  const bool waits = framework::must_wait_as_a_whole(c, group);
+  if (waits) c.statement.convert_to_pipelined(group);
+  return start_placed(c, group, waits, had_started);
+}
+
+result<bool> place_and_start(session_state& c, group_row group, bool had_started) {
+  failure why;
+  result<bool> placed = place_group(c, group, {}, why);
+  if (!placed) return placed;
+  if (*placed) return start_or_keep(c, group, had_started);
+  c.results.failures.push_back(why);
+  return false;
+}
+
 bool others_allow(const framework::session_state& c, pod_row pod, node_row node) {
   return c.constraints.rules_allow(c.access, pod, node);
 }

@@ -57,6 +57,14 @@ struct placing {
 /// Commits the chunk that the statement has placed. `had_started`: the group held something before.
 [[nodiscard]] result<void> commit_group(framework::session_state& c, group_row group, bool waits, bool had_started);
 
+/// Starts what the statement has placed, unless a part says no: then nothing of it is placed. `waits`: it is kept for
+/// the group, and no part is asked.
+[[nodiscard]] result<bool> start_placed(framework::session_state& c, group_row group, bool waits, bool had_started);
+/// The same; what is placed is kept where some pod set would start with too few pods.
+[[nodiscard]] result<bool> start_or_keep(framework::session_state& c, group_row group, bool had_started);
+/// Places the next chunk, and starts or keeps it. False: a part said no, or there is no place, which is noted.
+[[nodiscard]] result<bool> place_and_start(framework::session_state& c, group_row group, bool had_started);
+
 /// Ports, affinity between pods and reservations let the pod onto a node that nothing else keeps it from.
 [[nodiscard]] bool others_allow(const framework::session_state& c, pod_row pod, node_row node);
 /// Places a pod on a node that was chosen by amounts alone: other pods, reservations and devices are looked at here.

@@ -225,12 +225,7 @@ class resizer {
     if (!*placed) return false;
     if (auto done = spare_what_need_not_go(mine, leave); !done) return done.failure();
     if (!c_.statement.keeps_budgets(mine.group)) return false;
-    const bool waits = framework::must_wait_as_a_whole(c_, mine.group);
-    if (waits) c_.statement.convert_to_pipelined(mine.group);
-    result<bool> starts = waits ? result<bool>(true) : permit_start(c_, mine.group);
-    if (!starts || !*starts) return starts;
-    if (auto done = commit_group(c_, mine.group, waits, had_started); !done) return done.failure();
-    return true;
+    return start_or_keep(c_, mine.group, had_started);
   }
 
   /// Who was tried on the way and does not help stays, of each group what it would lose last first.

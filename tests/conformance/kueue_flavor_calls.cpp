@@ -12,6 +12,7 @@
 #include "conformance/kueue_demands.hpp"
 #include "conformance/kueue_objects.hpp"
 #include "conformance/kueue_places.hpp"
+#include "conformance/rules/counted_domains.hpp"
 #include "conformance/unsupported.hpp"
 
 namespace kaisched::conformance::kueue {

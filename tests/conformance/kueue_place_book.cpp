@@ -6,6 +6,7 @@
 
 #include "conformance/json_values.hpp"
 #include "conformance/kueue_second_pass.hpp"
+#include "conformance/rules/counted_domains.hpp"
 #include "conformance/unsupported.hpp"
 
 namespace kaisched::conformance::kueue {

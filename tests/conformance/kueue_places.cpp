@@ -10,6 +10,7 @@
 #include "conformance/json_values.hpp"
 #include "conformance/kueue_calls.hpp"
 #include "conformance/kueue_second_pass.hpp"
+#include "conformance/rules/counted_domains.hpp"
 #include "conformance/unsupported.hpp"
 
 namespace kaisched::conformance::kueue {
@@ -187,7 +188,7 @@ node_domains read_domains(const name_list& resources, const std::vector<std::str
   std::stable_sort(sorted.begin(), sorted.end(), [](const json& a, const json& b) {
     return text_or_empty(member(a, "metadata"), "name") < text_or_empty(member(b, "metadata"), "name");
   });
-  std::map<std::string, std::uint32_t> leaf_of_node;
+  std::map<std::string, std::vector<std::string>> values_of_node;
   for (const json& node : sorted) {
     const json& labels = items(member(node, "metadata"), "labels");
     std::vector<std::string> values;
@@ -198,16 +199,18 @@ node_domains read_domains(const name_list& resources, const std::vector<std::str
     adm::resource_vector capacity = vector_of(resources, allocatable);
     for (std::int64_t& one : capacity) one = std::max<std::int64_t>(one, 0);
     const std::uint32_t leaf = made.ledger.add_node(values, capacity);
-    leaf_of_node[text_or_empty(member(node, "metadata"), "name")] = leaf;
+    values_of_node[text_or_empty(member(node, "metadata"), "name")] = values;
     if (made.nodes.size() <= leaf) made.nodes.push_back(hosts ? node : json());
   }
   for (const json& pod : pods) {
     const std::string phase = text_or_empty(member(pod, "status"), "phase");
-    const auto leaf = leaf_of_node.find(text_or_empty(member(pod, "spec"), "nodeName"));
-    if (phase == "Succeeded" || phase == "Failed" || leaf == leaf_of_node.end()) continue;
+    const auto values = values_of_node.find(text_or_empty(member(pod, "spec"), "nodeName"));
+    if (phase == "Succeeded" || phase == "Failed" || values == values_of_node.end()) continue;
     requests used = pod_requests(member(pod, "spec"));
     used["pods"] += 1;
-    made.ledger.take_free(leaf->second, vector_of(resources, used));
+    adm::resource_vector taken = vector_of(resources, used);
+    for (std::int64_t& one : taken) one = -std::max<std::int64_t>(one, 0);
+    made.ledger.add_node(values->second, taken);
   }
   return made;
 }

@@ -1,6 +1,9 @@
 // Quotas, shares, orders and victims of recorded calls.
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -53,10 +56,17 @@ json usage_record(const cluster& all, const queue_object& queue, const adm::cell
   return made;
 }
 
+/// The weighted ratio rounded up; the largest integer for an infinite one.
+std::int64_t rounded(const adm::borrowed_share& share) {
+  constexpr double too_large = 9223372036854775808.0;
+  const double up = std::ceil(share.weighted());
+  return up >= too_large ? std::numeric_limits<std::int64_t>::max() : static_cast<std::int64_t>(up);
+}
+
 json share_record(const cluster& all, const std::string& name, bool cohort, const adm::borrowed_share& share) {
   json made = {{"name", name}};
   if (cohort) made["node_type"] = true;
-  if (share.rounded() != 0) made["dr_value"] = share.rounded();
+  if (const std::int64_t value = rounded(share); value != 0) made["dr_value"] = value;
   if (share.dominant_resource) made["dr_name"] = all.resources.names[*share.dominant_resource];
   if (share.borrowing) made["borrowing"] = true;
   return made;

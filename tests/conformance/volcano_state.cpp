@@ -423,4 +423,10 @@ task_status volcano_task_status(const std::string& name) { return value_named(ta
 
 cluster_state volcano_cluster(const json& one) { return cluster_reader(one).read(); }
 
+bool is_scheduled(kaisched::volcano::task_status status) {
+  using kaisched::volcano::task_status;
+  return status == task_status::running || status == task_status::bound || status == task_status::failed ||
+         status == task_status::succeeded;
+}
+
 }  // namespace kaisched::conformance

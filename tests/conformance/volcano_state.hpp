@@ -23,6 +23,9 @@ namespace kaisched::conformance {
 /// @throws unsupported for names that are none.
 [[nodiscard]] kaisched::volcano::task_status volcano_task_status(const std::string& name);
 
+/// Has been given a node in an earlier session, or has ended.
+[[nodiscard]] bool is_scheduled(kaisched::volcano::task_status status);
+
 /// Plays the actions of a recorded session and compares what was decided.
 [[nodiscard]] std::vector<struct finding> replay_volcano_actions(const nlohmann::json& one);
 

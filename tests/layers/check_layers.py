@@ -24,6 +24,9 @@ GENERATED = {"engine/preset_choices.hpp"}
 # What another scheduler decides is a function of its own view: no session in it.
 RULES = re.compile(r"src/schedulers/(\w+)/rules/")
 RULES_MAY_INCLUDE = {"base", "model", "policy"}
+# Schedulers know nothing of each other, but for what they share.
+SCHEDULER = re.compile(r"src/schedulers/(\w+)/")
+SHARED_RULES = "src/schedulers/common/rules/"
 
 # What the core must not even name: streams, files, threads. It gets time as an argument and memory from its caller.
 NOT_IN_CORE = {
@@ -126,8 +129,11 @@ def check_include(root, source, quote, name):
         return "headers of the C interface include only the standard library and each other"
     if here in ("include", "capi", *CORE) and target.as_posix() == f"include/kaisched/{EIGEN_HEADER}":
         return f"{EIGEN_HEADER} is for those who choose it: a header or library that includes it asks all for Eigen"
+    mine, other = SCHEDULER.match(source.relative_to(root).as_posix()), SCHEDULER.match(target.as_posix())
+    if mine and other and other[1] not in (mine[1], "common"):
+        return f"{mine[1]} may not include {target.parent.relative_to('src')}"
     if rules := RULES.match(source.relative_to(root).as_posix()):
-        ok = there == "include" or there in RULES_MAY_INCLUDE or target.as_posix().startswith(rules[0])
+        ok = there == "include" or there in RULES_MAY_INCLUDE or target.as_posix().startswith((rules[0], SHARED_RULES))
         return None if ok else f"the rules of {rules[1]} may not include {target.parent.relative_to('src') if target.parts[0] == 'src' else there}"
     if there in (here, "include"):
         return None
@@ -167,7 +173,8 @@ GOOD = {
     "src/model/columns.hpp": '#include "base/arena.hpp"\n#include <kaisched/kaisched.hpp>\n// no unordered_map here\n',
     "src/model/columns.cpp": '#include "columns.hpp"\n#include "model/columns.hpp"\n',
     "src/engine/engine.cpp": '#include "model/columns.hpp"\n',
-    "src/schedulers/yunikorn/rules/shares.hpp": '#include "model/columns.hpp"\n',
+    "src/schedulers/common/rules/settings.hpp": '#include "model/columns.hpp"\n',
+    "src/schedulers/yunikorn/rules/shares.hpp": '#include "model/columns.hpp"\n#include "schedulers/common/rules/settings.hpp"\n',
     "src/schedulers/yunikorn/cycle/driver.cpp": '#include "schedulers/yunikorn/rules/shares.hpp"\n',
     "src/io/json.hpp": '#include <iostream>\n#include "model/columns.hpp"\n',
     "src/files/cluster_file.hpp": '#include "io/json.hpp"\n',
@@ -196,6 +203,8 @@ BAD = {
     "src/policy/up.cpp": "#include <kaisched/kaisched.h>\n",
     "src/schedulers/hived/rules/a.cpp": '#include "schedulers/yunikorn/rules/shares.hpp"\n',
     "src/schedulers/hived/rules/b.cpp": '#include "framework/session_state.hpp"\n',
+    "src/schedulers/hived/cycle/c.cpp": '#include "schedulers/yunikorn/rules/shares.hpp"\n',
+    "src/schedulers/common/cycle/d.cpp": '#include "schedulers/yunikorn/rules/shares.hpp"\n',
     "src/framework/session_state.hpp": '#include "engine/up.hpp"\n',
     "src/io/files.cpp": '#include "files/cluster_file.hpp"\n',
     "src/io/up.cpp": '#include "simulation/s.hpp"\n',

@@ -9,8 +9,9 @@
 
 #include <doctest/doctest.h>
 
-#include "schedulers/kueue/rules/cycle.hpp"
+#include "conformance/rules/counted_domains.hpp"
 #include "conformance/rules/local_usage.hpp"
+#include "schedulers/kueue/rules/cycle.hpp"
 #include "schedulers/kueue/rules/scan_memory.hpp"
 
 namespace of_test_admission_cycles {

@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "conformance/rules/counted_domains.hpp"
 #include "schedulers/kueue/rules/domain_ledger.hpp"
 
 namespace of_test_admission_places {

@@ -140,7 +140,9 @@ TEST_CASE("victims: within a tier those that all allow; the first tier that leav
 }
 
 TEST_CASE("votes: one rejection rejects, a tier with a permission ends the vote") {
-  const auto let_in = [](std::vector<tier> plugins) { return written{}.with(std::move(plugins)).may_enqueue(0); };
+  const auto let_in = [](std::vector<tier> plugins) {
+    return written{}.with(std::move(plugins)).enqueue_refuser(0) == nullptr;
+  };
   CHECK(let_in(tiers_of(tier_of(voting(vote::abstain)))));
   CHECK_FALSE(let_in(tiers_of(tier_of(voting(vote::permit), voting(vote::reject)))));
   CHECK(let_in(tiers_of(tier_of(voting(vote::permit)), tier_of(voting(vote::reject)))));
@@ -150,7 +152,7 @@ TEST_CASE("votes: one rejection rejects, a tier with a permission ends the vote"
 TEST_CASE("a point that is off is not asked") {
   std::vector<tier> plugins = tiers_of(tier_of(voting(vote::reject)));
   plugins[0][0].on.reset(static_cast<std::size_t>(point::job_enqueued));
-  CHECK(written{}.with(std::move(plugins)).may_enqueue(0));
+  CHECK(written{}.with(std::move(plugins)).enqueue_refuser(0) == nullptr);
 }
 
 TEST_CASE("a heap whose order does not change gives things in order") {
@@ -174,7 +176,6 @@ TEST_CASE("a statement that is discarded leaves nothing behind") {
   CHECK(s.cluster().nodes[n].future_idle().cpu == 4000);
   made.pipeline(waiting, n);
   CHECK(s.cluster().nodes[n].future_idle().cpu == 2000);
-  CHECK(made.evicts());
   made.discard();
   CHECK(s.cluster().tasks[running].status == task_status::running);
   CHECK(s.cluster().tasks[waiting].status == task_status::pending);
@@ -198,7 +199,7 @@ TEST_CASE("allocate: a gang that does not fit whole is not placed, one behind it
   CHECK(made[0].task == tasks[0]);
   CHECK(made[1].task == tasks[1]);
   CHECK(s.cluster().nodes[0].idle.cpu == 0);
-  CHECK(s.phase_at_end(big) == job_phase::inqueue);
+  CHECK(s.cluster().jobs[big].phase == job_phase::inqueue);
 }
 
 TEST_CASE("allocate: room that is being released is promised, and not committed") {

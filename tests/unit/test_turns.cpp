@@ -124,8 +124,7 @@ class listener final : public host {
 
 std::string turns_of(written& w) {
   listener heard(w.cluster);
-  scheduling_cycle turns(w.cluster, heard);
-  REQUIRE(turns.run().ok());
+  REQUIRE(take_turns(w.cluster, heard).ok());
   return heard.told;
 }
 
@@ -273,7 +272,7 @@ TEST_CASE("a node that refuses is passed over") {
   w.app("x", q, 1, 1);
   listener heard(w.cluster);
   heard.refuses = {{"x-0", "a"}};
-  REQUIRE(scheduling_cycle(w.cluster, heard).run().ok());
+  REQUIRE(take_turns(w.cluster, heard).ok());
   CHECK(heard.told == "x-0=b ");
 }
 
@@ -309,7 +308,7 @@ TEST_CASE("a gang that lost a node at the last moment looks for another one") {
   w.app("x", q, 2, 1, 0, 2);
   listener heard(w.cluster);
   heard.refuses = {{"x-1", "a"}};
-  REQUIRE(scheduling_cycle(w.cluster, heard).run().ok());
+  REQUIRE(take_turns(w.cluster, heard).ok());
   CHECK(heard.told == "x-0=a x-1=b ");
 }
 

@@ -355,11 +355,4 @@ TEST_CASE("hints are merged to the narrowest set that all prefer") {
   CHECK(policy::merge_hints(hint_policy::none, 3, anywhere).admitted);
 }
 
-TEST_CASE("a gang whose pods are only leaving lacks no room") {
-  CHECK(policy::is_only_leaving({1, 1, false, 2}));
-  CHECK_FALSE(policy::is_only_leaving({1, 1, false, 3}));
-  CHECK_FALSE(policy::is_only_leaving({1, 1, true, 2}));
-  CHECK_FALSE(policy::is_only_leaving({2, 0, false, 2}));  // nobody leaves: it lacks something else
-}
-
 }  // namespace of_test_volcano_rules

@@ -32,18 +32,6 @@ struct gang_counts {
   return gang.waiting + gang.ready < gang.min_available;
 }
 
-/// Where the pods of a gang are that is not ready.
-struct gang_places {
-  std::int64_t scheduled = 0;  ///< on nodes, or ended there
-  std::int64_t leaving = 0;    ///< are being released, and still hold their places
-  bool waits = false;          ///< some wait for a place
-  std::int64_t min_available = 0;
-};
-/// It lacks no room: those that are about to leave still count, and nobody waits.
-[[nodiscard]] constexpr bool is_only_leaving(const gang_places& gang) {
-  return gang.leaving > 0 && !gang.waits && gang.scheduled + gang.leaving >= gang.min_available;
-}
-
 /// By role, how many pods there must be; roles count only if together they ask for no more than the gang does.
 struct role_minimums {
   std::map<std::string, std::int64_t, std::less<>> by_role;

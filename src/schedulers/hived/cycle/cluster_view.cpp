@@ -16,6 +16,7 @@
 #include "framework/members.hpp"
 #include "framework/topologies.hpp"
 #include "model/account.hpp"
+#include "schedulers/common/cycle/session_reader.hpp"
 #include "schedulers/hived/rules/layout.hpp"
 #include "schedulers/hived/rules/ownership.hpp"
 
@@ -48,9 +49,9 @@ std::vector<std::int64_t> pairs_of(const model::node_info& node) {
   return pairs;
 }
 
-class builder {
+class builder : schedulers::session_reader {
  public:
-  explicit builder(const framework::session_state& c) : c_(c), s_(c.state()) {}
+  explicit builder(const framework::session_state& c) : session_reader(c) {}
 
   result<cluster_view> make() {
     if (auto done = read_topology(); !done) return done.failure();
@@ -153,14 +154,9 @@ class builder {
     return cells_by_rows(chains, owners, rows);
   }
 
-  [[nodiscard]] node_row row_of(pod_row p) const {
-    const std::uint32_t slot = c_.live.pod_node[p];
-    return slot == no_row ? no_row : (*s_.node_row_of_slot)[slot];
-  }
-
   template <class Do>
   void each_gpu(const virtual_clusters& clusters, pod_row p, const Do& act) const {
-    const node_row row = row_of(p);
+    const node_row row = node_of(p);
     if (row == no_row) return;
     for (std::uint64_t left = c_.live.pod_devices[p].mask; left != 0; left &= left - 1) {
       const auto gpu = clusters.find(row, static_cast<std::uint32_t>(std::countr_zero(left)));
@@ -180,12 +176,11 @@ class builder {
       }
     }
     for (pod_row p = 0; p < s_.pod_slots; ++p) {
-      if (!s_.pods[p].live) continue;
-      const auto status = static_cast<pod_status>(c_.live.pod_state[p]);
-      if (!model::is_in(status, model::active_used) || status == pod_status::pipelined) continue;
-      const bool stays = s_.pods[p].sub == no_row || status == pod_status::stuck_in_releasing;
+      if (!s_.pods[p].live || !model::is_in(status(p), model::active_used) || status(p) == pod_status::pipelined)
+        continue;
+      const bool stays = s_.pods[p].sub == no_row || status(p) == pod_status::stuck_in_releasing;
       each_gpu(clusters, p, [&](gpu_ref gpu) {
-        if (status == pod_status::releasing) {
+        if (status(p) == pod_status::releasing) {
           clusters.vacate(gpu);
         } else if (stays) {
           clusters.spoil(gpu);
@@ -198,7 +193,7 @@ class builder {
   void spoil_shared(virtual_clusters& clusters) {
     std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
     for (pod_row p = 0; p < s_.pod_slots; ++p) {
-      if (!s_.pods[p].live || !model::is_in(static_cast<pod_status>(c_.live.pod_state[p]), model::holding)) continue;
+      if (!s_.pods[p].live || !model::is_in(status(p), model::holding)) continue;
       each_gpu(clusters, p, [&](gpu_ref gpu) {
         if (seen.emplace(gpu.chain, gpu.gpu).second) return;
         shared_.emplace(gpu.chain, gpu.gpu);
@@ -212,21 +207,19 @@ class builder {
                                                                 bool& told) const {
     std::vector<virtual_clusters::held_pod> held;
     told = true;
-    for (sub_group_row sub = s_.groups[g].first_sub; sub < s_.groups[g].first_sub + s_.groups[g].sub_count; ++sub) {
-      for (pod_row p = s_.subs[sub].first_pod; p != no_row; p = s_.pods[p].next) {
-        if (!model::is_in(static_cast<pod_status>(c_.live.pod_state[p]), model::holding)) continue;
-        virtual_clusters::held_pod one;
-        each_gpu(clusters, p, [&](gpu_ref gpu) {
-          if (!shared_.contains({gpu.chain, gpu.gpu})) one.gpus.push_back(gpu);
-        });
-        if (one.gpus.empty()) continue;
-        for (const std::string_view text : split_list(s_.told_of(p).device_grants)) {
-          if (auto place = model::parse_cell_place(text)) one.told = std::move(place);
-        }
-        told = told && one.told;
-        held.push_back(std::move(one));
+    each_pod(g, [&](pod_row p) {
+      if (!model::is_in(status(p), model::holding)) return;
+      virtual_clusters::held_pod one;
+      each_gpu(clusters, p, [&](gpu_ref gpu) {
+        if (!shared_.contains({gpu.chain, gpu.gpu})) one.gpus.push_back(gpu);
+      });
+      if (one.gpus.empty()) return;
+      for (const std::string_view text : split_list(s_.told_of(p).device_grants)) {
+        if (auto place = model::parse_cell_place(text)) one.told = std::move(place);
       }
-    }
+      told = told && one.told;
+      held.push_back(std::move(one));
+    });
     return held;
   }
 
@@ -250,8 +243,6 @@ class builder {
     }
   }
 
-  const framework::session_state& c_;
-  const model::cluster_state& s_;
   std::vector<std::string> levels_;
   std::optional<policy::topology::domain_tree> tree_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> shared_;  ///< GPUs, by chain and number

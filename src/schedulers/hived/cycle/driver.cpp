@@ -10,6 +10,8 @@
 
 #include "actions/placement.hpp"
 #include "framework/members.hpp"
+#include "schedulers/common/cycle/attempts.hpp"
+#include "schedulers/common/cycle/session_reader.hpp"
 #include "schedulers/hived/cycle/cluster_view.hpp"
 #include "schedulers/schedulers.hpp"
 
@@ -45,9 +47,9 @@ class decider {
     std::vector<pod_row> own;  // pods that need GPUs for themselves
     std::vector<pod_row> others;
     for (const pod_row pod : chunk) (gpus_of(c_.state().class_of(pod)) > 0 ? own : others).push_back(pod);
-    const bool had_started = framework::count_pods(c_, group, &model::sub_counts::holding) > 0;
-    ++c_.results.statistics.back().groups_tried;
-    if (own.empty()) return try_outside(group, had_started);
+    const bool had_started = schedulers::begin_attempt(c_, group);
+    // Pods that need no GPU for themselves have nothing to do with cells.
+    if (own.empty()) return actions::place_and_start(c_, group, had_started);
     nodes open = open_nodes(own);
     for (int refusals = 0; refusals < most_refusals; ++refusals) {
       framework::failure why;
@@ -63,61 +65,29 @@ class decider {
       if (open.empty()) open.assign(c_.state().node_count(), 1);
       open[refused] = 0;
     }
-    framework::failure why;
-    why.group = group;
-    why.pod = own.front();
-    c_.results.failures.push_back(why);
+    schedulers::note_failure(c_, group, own.front());
     return false;
-  }
-
-  /// Pods that need no GPU for themselves have nothing to do with cells.
-  result<bool> try_outside(group_row group, bool had_started) {
-    framework::failure why;
-    result<bool> placed = actions::place_group(c_, group, {}, why);
-    if (!placed) return placed;
-    if (!*placed) {
-      c_.results.failures.push_back(why);
-      return false;
-    }
-    const bool waits = framework::must_wait_as_a_whole(c_, group);
-    if (waits) c_.statement.convert_to_pipelined(group);
-    result<bool> starts = waits ? result<bool>(true) : actions::permit_start(c_, group);
-    if (!starts || !*starts) return starts;
-    if (auto done = actions::commit_group(c_, group, waits, had_started); !done) return done.failure();
-    return true;
   }
 
   /// Nodes that let in every pod, amounts and other pods aside; empty: all of them.
   nodes open_nodes(std::span<const pod_row> pods) {
-    nodes open;
-    const group_row group = c_.state().pods[pods.front()].group;
-    if (!c_.constraints.closed_to(group).empty()) {
-      for (node_row row = 0; row < c_.state().node_count(); ++row)
-        open.push_back(c_.constraints.closes(group, row) ? 0 : 1);
-    }
+    nodes open(c_.state().node_count(), 1);
     std::set<class_row> seen;
     for (const pod_row pod : pods) {
       const class_row row = c_.state().pods[pod].pod_class;
-      if (!c_.has_predicates || !seen.insert(row).second) continue;
-      const nodes& accepted = accepted_by(row);
-      if (accepted.empty()) continue;
-      if (open.empty()) open.assign(accepted.size(), 1);
-      for (std::size_t node = 0; node < accepted.size(); ++node)
-        open[node] = open[node] != 0 && accepted[node] != 0 ? 1 : 0;
+      if (!seen.insert(row).second) continue;
+      const nodes& accepted = accepted_by(row, c_.state().pods[pod].group);
+      for (std::size_t node = 0; node < accepted.size(); ++node) open[node] &= accepted[node];
     }
     if (std::ranges::find(open, 0) == open.end()) open.clear();
     return open;
   }
 
-  /// Likewise for the pods of a class.
-  const nodes& accepted_by(class_row row) {
-    const auto [at, is_new] = accepted_.try_emplace(row);
-    const model::pod_class& ask = *c_.state().classes[row];
-    if (is_new && !policy::accepts_every_node(c_.access, ask)) {
-      at->second.assign(c_.state().node_count(), 0);
-      for (node_row node = 0; node < c_.state().node_count(); ++node)
-        at->second[node] = policy::node_verdict(c_.access, ask, node) == constraint::none ? 1 : 0;
-    }
+  /// Likewise for the pods of a class in a group.
+  const nodes& accepted_by(class_row row, group_row group) {
+    const auto [at, is_new] = accepted_.try_emplace({row, c_.constraints.kind_of(group)});
+    for (node_row node = 0; is_new && node < c_.state().node_count(); ++node)
+      at->second.push_back(schedulers::is_closed(c_, node, row, group) ? 0 : 1);
     return at->second;
   }
 
@@ -174,7 +144,7 @@ class decider {
   node_row perform(group_row group, std::span<const pod_row> own, std::span<const pod_row> others,
                    const placement& at) {
     const bool waits = world_.clusters.must_wait(at);
-    for (const std::uint32_t victim : world_.clusters.victims(at)) evict_all(victim);
+    for (const std::uint32_t victim : world_.clusters.victims(at)) schedulers::evict_group(c_, victim);
     if (!c_.statement.keeps_budgets(group)) return c_.state().node_count();
     const chain& of = world_.clusters.chains()[at.chain];
     for (std::size_t i = 0; i < own.size(); ++i) {
@@ -220,15 +190,6 @@ class decider {
     return true;
   }
 
-  void evict_all(group_row group) {
-    const model::group_core& of = c_.state().groups[group];
-    for (sub_group_row sub = of.first_sub; sub < of.first_sub + of.sub_count; ++sub) {
-      for (pod_row p = c_.state().subs[sub].first_pod; p != no_row; p = c_.state().pods[p].next) {
-        if (framework::is_active(c_, p)) c_.statement.evict(p);
-      }
-    }
-  }
-
   result<bool> finish(group_row group, std::span<const pod_row> own, const placement& at, bool had_started) {
     const bool waits = std::ranges::none_of(c_.statement.log, [](const framework::operation& one) {
       return one.kind == framework::operation_kind::allocate;
@@ -238,19 +199,16 @@ class decider {
       if (const auto place = world_.clusters.told(at, i, facts.cluster))
         c_.results.note_cell_place(own[i], model::text_of(*place));
     }
-    if (!waits) {
-      result<bool> starts = actions::permit_start(c_, group);
-      if (!starts || !*starts) return starts;
-    }
+    result<bool> starts = actions::start_placed(c_, group, waits, had_started);
+    if (!starts || !*starts) return starts;
     for (const std::uint32_t victim : world_.clusters.victims(at)) world_.clusters.release(victim);
     world_.clusters.take(group, facts, at);
-    if (auto done = actions::commit_group(c_, group, waits, had_started); !done) return done.failure();
     return true;
   }
 
   framework::session_state& c_;
   cluster_view world_;
-  std::map<class_row, nodes> accepted_;  ///< by class; empty: all
+  std::map<std::pair<class_row, std::uint32_t>, nodes> accepted_;  ///< by class and kind of group
 };
 
 }  // namespace

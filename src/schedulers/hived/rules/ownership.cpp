@@ -1,26 +1,18 @@
 #include "schedulers/hived/rules/ownership.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <limits>
 #include <utility>
 
 #include <kaisched/quantity.hpp>
 
 #include "base/text.hpp"
+#include "policy/devices/vendor/words.hpp"
+#include "schedulers/common/rules/settings.hpp"
 
 namespace kaisched::hived {
 
 namespace {
-
-std::vector<std::string_view> split_by_colon(std::string_view text) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const std::size_t colon = text.find(':');
-    parts.push_back(text.substr(0, colon));
-    if (colon == std::string_view::npos) return parts;
-    text.remove_prefix(colon + 1);
-  }
-}
 
 error wrong_row(std::string_view what) {
   return {status::argument, "option hived.owned_cells: " + std::string(what), {}};
@@ -70,17 +62,11 @@ struct free_trees {
 }  // namespace
 
 result<ownership> parse_ownership(std::string_view text) {
-  const std::vector<std::string_view> parts = split_by_colon(text);
-  ownership made;
-  const bool good = parts.size() == 3 || parts.size() == 4;
-  if (good) {
-    const auto [end, failure] = std::from_chars(parts[2].data(), parts[2].data() + parts[2].size(), made.count);
-    if (failure == std::errc{} && end == parts[2].data() + parts[2].size() && !parts[0].empty() && !parts[1].empty()) {
-      made.queue = parts[0];
-      made.level = parts[1];
-      if (parts.size() == 4) made.product = parts[3];
-      return made;
-    }
+  const std::vector<std::string_view> parts = devices::split(text, ':');
+  if ((parts.size() == 3 || parts.size() == 4) && !parts[0].empty() && !parts[1].empty()) {
+    const auto count = schedulers::number_in<std::uint32_t>(parts[2], 0, std::numeric_limits<std::uint32_t>::max());
+    const std::string_view product = parts.size() == 4 ? parts[3] : std::string_view();
+    if (count) return ownership{std::string(parts[0]), std::string(parts[1]), *count, std::string(product)};
   }
   return wrong_row("'" + base::shown(text) + "' is not queue:level:count or queue:level:count:product");
 }

@@ -28,6 +28,13 @@ void node_order::set(number node, const node_view& to) {
   known = to;
 }
 
+std::vector<number> by_size(std::span<const std::uint32_t> pods) {
+  std::vector<number> order(pods.size());
+  std::iota(order.begin(), order.end(), number{0});
+  std::ranges::stable_sort(order, {}, [&](number pod) { return pods[pod]; });
+  return order;
+}
+
 std::optional<std::vector<number>> pick_nodes(std::span<const node_view> nodes, std::span<const std::uint32_t> pods) {
   const auto before = [&](number a, number b) {
     const node_view& x = nodes[a];
@@ -49,13 +56,10 @@ std::optional<std::vector<number>> pick_nodes(std::span<const node_view> nodes, 
     if (nodes[i].free > 0) order.push_back(i);
   }
   std::ranges::sort(order, before);
-  std::vector<number> by_size(pods.size());
-  std::iota(by_size.begin(), by_size.end(), number{0});
-  std::ranges::stable_sort(by_size, {}, [&](number pod) { return pods[pod]; });
   std::vector<number> picked(pods.size(), nothing);
   std::size_t at = 0;
   std::uint32_t here = 0;
-  for (const number pod : by_size) {
+  for (const number pod : by_size(pods)) {
     while (at < order.size() && nodes[order[at]].free - here < pods[pod]) ++at, here = 0;
     if (at == order.size()) return std::nullopt;
     picked[pod] = order[at];

@@ -54,6 +54,8 @@ class node_order {
   std::vector<std::optional<node_view>> known_;
 };
 
+/// Pods by rising number of GPUs.
+[[nodiscard]] std::vector<number> by_size(std::span<const std::uint32_t> pods);
 /// For each pod, in the order of `pods`, a node: pods by rising number of GPUs are put on nodes from the most used one
 /// on, and a node that is too full for one is not looked at again. Nothing if some pod finds none.
 [[nodiscard]] std::optional<std::vector<number>> pick_nodes(std::span<const node_view> nodes,

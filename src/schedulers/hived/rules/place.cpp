@@ -32,14 +32,17 @@ std::vector<node_list> lists_by(const std::vector<node_view>& nodes, const Key& 
   return lists;
 }
 
-/// A node for each pod, all in one of the lists; without lists anywhere.
-std::optional<std::vector<number>> pick_in(const std::vector<node_view>& nodes, const std::vector<node_list>& lists,
-                                           std::span<const std::uint32_t> pods) {
-  if (lists.empty()) return pick_nodes(nodes, pods);
-  for (const node_list& list : lists) {
+/// A node for each pod, all in one cell of the level that is asked for, if one is. `cell_of`: a node's at a level.
+template <class CellOf>
+std::optional<std::vector<number>> pick_within(const chain& of, const request& asked,
+                                               const std::vector<node_view>& nodes, const CellOf& cell_of) {
+  if (asked.within.empty()) return pick_nodes(nodes, asked.pods);
+  const level wide = of.level_named(asked.within);
+  if (wide == nothing) return std::nullopt;
+  for (const node_list& list : lists_by(nodes, [&](number i) { return cell_of(i, wide); })) {
     std::vector<node_view> here;
     for (const number i : list) here.push_back(nodes[i]);
-    auto picked = pick_nodes(here, pods);
+    auto picked = pick_nodes(here, asked.pods);
     if (!picked) continue;
     for (number& one : *picked) one = list[one];
     return picked;
@@ -243,17 +246,11 @@ std::optional<std::vector<number>> virtual_clusters::pick(const request& asked, 
         ++nodes[i].free;
     }
   }
-  std::vector<node_list> lists;
-  if (!asked.within.empty()) {
-    const level wide = of.level_named(asked.within);
-    if (wide == nothing) return std::nullopt;
-    lists = lists_by(nodes, [&](number i) {
-      const view_cell& seen = mine.view[i];
-      const bool is_in = wide < mine.cells[seen.owner].at;
-      return std::pair(seen.owner, is_in ? seen.cell * of.size[seen.at] / of.size[wide] : number{0});
-    });
-  }
-  return pick_in(nodes, lists, asked.pods);
+  return pick_within(of, asked, nodes, [&](number i, level wide) {
+    const view_cell& seen = mine.view[i];
+    const bool is_in = wide < mine.cells[seen.owner].at;
+    return std::pair(seen.owner, is_in ? seen.cell * of.size[seen.at] / of.size[wide] : number{0});
+  });
 }
 
 /// Virtual GPUs for each pod. @param takes those of groups of lower priority as well.
@@ -281,10 +278,8 @@ std::optional<std::vector<std::vector<number>>> virtual_clusters::pack(const req
   }
   // As nodes were picked: small pods first.
   std::vector<std::vector<number>> chosen(asked.pods.size());
-  std::vector<number> by_size(asked.pods.size());
-  for (number i = 0; i < by_size.size(); ++i) by_size[i] = i;
-  std::ranges::stable_sort(by_size, {}, [&](number pod) { return asked.pods[pod]; });
-  for (const number pod : by_size) chosen[pod] = choose_gpus(of, available.at((*picked)[pod]), asked.pods[pod]);
+  for (const number pod : by_size(asked.pods))
+    chosen[pod] = choose_gpus(of, available.at((*picked)[pod]), asked.pods[pod]);
   return chosen;
 }
 
@@ -329,13 +324,7 @@ std::optional<std::vector<number>> virtual_clusters::pick_outside(const request&
     nodes[i] = {in.free[i], in.occupied[of.node][i], in.guaranteed[i]};
     if (!may_use(asked, chain, of.node, i)) nodes[i].free = 0;
   }
-  std::vector<node_list> lists;
-  if (!asked.within.empty()) {
-    const level wide = of.level_named(asked.within);
-    if (wide == nothing) return std::nullopt;
-    lists = lists_by(nodes, [&](number i) { return i * of.size[of.node] / of.size[wide]; });
-  }
-  return pick_in(nodes, lists, asked.pods);
+  return pick_within(of, asked, nodes, [&](number i, level wide) { return i * of.size[of.node] / of.size[wide]; });
 }
 
 /// On GPUs that nobody uses: near others of their kind, away from groups that may want more.
@@ -348,10 +337,7 @@ std::optional<placement> virtual_clusters::place_outside(const request& asked, n
   made.chain = chain;
   made.pods.resize(asked.pods.size());
   std::map<number, std::vector<number>> available;
-  std::vector<number> by_size(asked.pods.size());
-  for (number i = 0; i < by_size.size(); ++i) by_size[i] = i;
-  std::ranges::stable_sort(by_size, {}, [&](number pod) { return asked.pods[pod]; });
-  for (const number pod : by_size) {
+  for (const number pod : by_size(asked.pods)) {
     const number node = (*picked)[pod];
     const auto [at, is_new] = available.try_emplace(node);
     for (number gpu = node * of.size[of.node]; is_new && gpu < (node + 1) * of.size[of.node]; ++gpu) {

@@ -12,9 +12,10 @@
 #include "actions/victim_units.hpp"
 #include "base/int128.hpp"
 #include "base/saturating.hpp"
-#include "base/text_order.hpp"
+#include "framework/members.hpp"
 #include "model/selector.hpp"
 #include "policy/access.hpp"
+#include "schedulers/common/cycle/session_reader.hpp"
 
 namespace kaisched::kueue {
 
@@ -146,6 +147,11 @@ class quota_maker {
     return parts;
   }
 
+  /// By flavor; empty: there is no limit.
+  [[nodiscard]] std::vector<std::int64_t> limits_of(queue_row q, std::uint32_t r) const {
+    return info(q).limit[r] == unlimited ? std::vector<std::int64_t>() : divided(info(q).limit[r], r);
+  }
+
   /// What a subtree has of its own. Without a quota the top of a tree has all of its flavors, and what is below it
   /// nothing of its own.
   void find_quotas(queue_row q, bool is_root) {
@@ -156,8 +162,7 @@ class quota_maker {
       const std::int64_t quota = info(q).quota[r];
       const std::vector<std::int64_t> parts =
           quota == unlimited ? std::vector<std::int64_t>(flavors_.names.size()) : divided(quota, r);
-      const std::vector<std::int64_t> bounds =
-          info(q).limit[r] == unlimited ? std::vector<std::int64_t>{} : divided(info(q).limit[r], r);
+      const std::vector<std::int64_t> bounds = limits_of(q, r);
       for (std::uint32_t f = 0; f < flavors_.names.size(); ++f) {
         const std::int64_t below = sum_below(q, cell(f, r));
         std::int64_t own = quota == unlimited && is_root ? flavors_.capacity[f][r] : parts[f];
@@ -180,8 +185,7 @@ class quota_maker {
     const double weight = info(q).weight[dim_gpu];
     const node_id node = is_queue ? tree.add_queue(parent, weight) : tree.add_cohort(parent, weight);
     for (std::uint32_t r = 0; r < resource_count; ++r) {
-      const std::vector<std::int64_t> bounds =
-          info(q).limit[r] == unlimited ? std::vector<std::int64_t>{} : divided(info(q).limit[r], r);
+      const std::vector<std::int64_t> bounds = limits_of(q, r);
       for (std::uint32_t f = 0; f < flavors_.names.size(); ++f) {
         const amount all(subtree_[q][cell(f, r)]);
         const amount below(sum_below(q, cell(f, r)));
@@ -228,12 +232,11 @@ class quota_maker {
   std::map<queue_row, std::size_t> positions_;
 };
 
-class workload_reader {
+class workload_reader : schedulers::session_reader {
  public:
   workload_reader(const framework::session_state& c, const scheduler_setup& setup,
                   const std::map<queue_row, std::size_t>& at, cluster_view& into)
-      : c_(c),
-        s_(c.state()),
+      : session_reader(c),
         setup_(setup),
         covered_(covered_resources(s_, setup)),
         position_(at),
@@ -241,26 +244,16 @@ class workload_reader {
         asks_(s_.classes.size()) {}
 
   void read() {
-    std::vector<group_row> holders;
-    for (group_row g = 0; g < s_.group_slots; ++g) {
-      if (s_.groups[g].live && position_.contains(s_.groups[g].queue) && holds(g)) holders.push_back(g);
-    }
-    base::sort_by_text(holders, [&](group_row g) { return s_.group_names[g]; });
-    for (const group_row g : holders) add_running(g);
+    const auto holds = [&](group_row g) {
+      return position_.contains(s_.groups[g].queue) &&
+             framework::count_pods(c_, g, &model::sub_counts::active_used) > 0;
+    };
+    for (const group_row g : groups_that(holds)) add_running(g);
     find_topology();
     for (const group_row g : actions::groups_to_start(c_)) add_waiting(g);
   }
 
  private:
-  [[nodiscard]] pod_status status(pod_row p) const { return static_cast<pod_status>(c_.live.pod_state[p]); }
-
-  [[nodiscard]] bool holds(group_row g) const {
-    for (sub_group_row sub = s_.groups[g].first_sub; sub < s_.groups[g].first_sub + s_.groups[g].sub_count; ++sub) {
-      if (c_.counts(sub).active_used > 0) return true;
-    }
-    return false;
-  }
-
   /// What a pod asks of quotas.
   const model::quota_vector& ask_of(class_row kind) {
     if (!asks_[kind]) {
@@ -286,20 +279,16 @@ class workload_reader {
     made.name = made.id;
     made.evicted = true;
     const cell_space& cells = into_.state.tree.cells();
-    for (sub_group_row sub = from.first_sub; sub < from.first_sub + from.sub_count; ++sub) {
-      for (pod_row p = s_.subs[sub].first_pod; p != kaisched::no_row; p = s_.pods[p].next) {
-        if (!model::is_in(status(p), model::active_used)) continue;
-        if (model::is_in(status(p), model::active_allocated)) made.evicted = false;
-        const std::uint32_t slot = c_.live.pod_node[p];
-        if (slot == kaisched::no_row) continue;
-        const std::uint32_t flavor = into_.flavor_of_node[(*s_.node_row_of_slot)[slot]];
-        if (flavor == no_flavor) continue;
-        const model::quota_vector& ask = ask_of(s_.pods[p].pod_class);
-        for (std::uint32_t r = 0; r < resource_count; ++r) {
-          if (ask[r] > 0) add_to(made.usage, cells.at(flavor, r), amount(ask[r]));
-        }
+    each_pod(g, [&](pod_row p) {
+      if (!model::is_in(status(p), model::active_used)) return;
+      if (model::is_in(status(p), model::active_allocated)) made.evicted = false;
+      const node_row node = node_of(p);
+      if (node == no_row || into_.flavor_of_node[node] == no_flavor) return;
+      const model::quota_vector& ask = ask_of(s_.pods[p].pod_class);
+      for (std::uint32_t r = 0; r < resource_count; ++r) {
+        if (ask[r] > 0) add_to(made.usage, cells.at(into_.flavor_of_node[node], r), amount(ask[r]));
       }
-    }
+    });
     for (const cell_amount& one : made.usage) made.cells.push_back(one.cell);
     into_.state.tree.add_usage(made.queue, made.usage);
   }
@@ -385,9 +374,8 @@ class workload_reader {
     at->second.assign(into_.flavors.size(), 0U);
     for (node_row row = 0; row < s_.node_count(); ++row) {
       const std::uint32_t flavor = into_.flavor_of_node[row];
-      if (flavor == no_flavor || !at->second[flavor] || c_.constraints.closes(group, row)) continue;
-      if (!c_.has_predicates || policy::node_verdict(c_.access, *s_.classes[kind], row) == constraint::none)
-        at->second[flavor].reset();
+      if (flavor == no_flavor || !at->second[flavor]) continue;
+      if (!schedulers::is_closed(c_, row, kind, group)) at->second[flavor].reset();
     }
     return at->second;
   }
@@ -422,8 +410,6 @@ class workload_reader {
     }
   }
 
-  const framework::session_state& c_;
-  const model::cluster_state& s_;
   const scheduler_setup& setup_;
   std::array<bool, resource_count> covered_;
   const std::map<queue_row, std::size_t>& position_;

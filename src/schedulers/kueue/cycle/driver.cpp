@@ -10,6 +10,7 @@
 #include "actions/placement.hpp"
 #include "actions/unit_remains.hpp"
 #include "framework/members.hpp"
+#include "schedulers/common/cycle/attempts.hpp"
 #include "schedulers/kueue/cycle/cluster_view.hpp"
 #include "schedulers/kueue/cycle/cycles.hpp"
 #include "schedulers/kueue/cycle/places.hpp"
@@ -34,15 +35,7 @@ class step_performer {
   result<void> evict(const admission_step& step) {
     const bool in_queue = step.victims.front().why == victim_reason::in_queue;
     c_.run.action = in_queue ? action_kind::preempt : action_kind::reclaim;
-    const model::cluster_state& s = c_.state();
-    for (const quota_victim& one : step.victims) {
-      const model::group_core& g = s.groups[world_.running[one.workload]];
-      for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
-        for (pod_row p = s.subs[sub].first_pod; p != no_row; p = s.pods[p].next) {
-          if (framework::is_active(c_, p)) c_.statement.evict(p);
-        }
-      }
-    }
+    for (const quota_victim& one : step.victims) schedulers::evict_group(c_, world_.running[one.workload]);
     if (c_.statement.keeps_budgets(world_.waiting[step.workload].group)) c_.statement.commit();
     c_.run.action = action_kind::allocate;
     return c_.verify();
@@ -52,8 +45,7 @@ class step_performer {
   /// kept for it as long as the session lasts.
   result<void> start(const admission_step& step) {
     const waiting_workload& of = world_.waiting[step.workload];
-    ++c_.results.statistics.back().groups_tried;
-    const bool had_started = framework::count_pods(c_, of.group, &model::sub_counts::holding) > 0;
+    const bool had_started = schedulers::begin_attempt(c_, of.group);
     framework::failure why;
     why.group = of.group;
     const std::size_t broken = actions::unit_remains(c_, of.group).size();
@@ -79,10 +71,8 @@ class step_performer {
       c_.statement.rollback(0);
       return {};
     }
-    const result<bool> starts = actions::permit_start(c_, of.group);
-    if (!starts) return starts.failure();
-    if (!*starts) return {};
-    return actions::commit_group(c_, of.group, false, had_started);
+    const result<bool> starts = actions::start_placed(c_, of.group, false, had_started);
+    return starts ? result<void>() : result<void>(starts.failure());
   }
 
   /// So many of each set. False if some have no place: those before them have theirs.
@@ -144,7 +134,7 @@ class step_performer {
   result<bool> place_on_nodes(std::span<const pod_row> pods, std::span<const node_row> nodes, framework::failure& why) {
     if (nodes.size() == 1) {
       for (const pod_row pod : pods) {
-        if (!place_on(pod, nodes.front())) {
+        if (!actions::put_on(c_, pod, nodes.front(), true)) {
           why.pod = pod;
           return false;
         }
@@ -174,14 +164,6 @@ class step_performer {
     return true;
   }
 
-  bool place_on(pod_row pod, node_row node) {
-    if (!actions::others_allow(c_, pod, node)) return false;
-    const std::optional<framework::place> found = framework::place_on(c_, pod, node, policy::free_amount::idle);
-    if (!found || found->must_wait) return false;
-    c_.statement.allocate(pod, node, found->devices, found->groups);
-    return true;
-  }
-
   framework::session_state& c_;
   const cluster_view& world_;
   const session_places* places_;
@@ -197,16 +179,14 @@ result<void> schedule(framework::session_state& c) {
   std::optional<session_places> places;
   if (!world.topology.empty()) places.emplace(c, world);
   session_places* const book = places ? &*places : nullptr;
-  cycle_runner cycles(world, *setup, c, book);
-  if (auto done = cycles.run(c); !done) return done;
+  const result<cycle_decisions> made = run_cycles(world, *setup, c, book);
+  if (!made) return made.failure();
   step_performer by(c, world, book);
-  for (const admission_step& step : cycles.steps()) {
+  for (const admission_step& step : made->steps) {
     if (auto on = c.run.go_on(); !on) return on;
     if (auto done = by.perform(step); !done) return done;
   }
-  for (std::size_t i = 0; i < world.waiting.size(); ++i) {
-    if (!cycles.is_admitted(i)) c.results.failures.push_back(cycles.reason_of(i));
-  }
+  for (const framework::failure& why : made->reasons) c.results.failures.push_back(why);
   return {};
 }
 

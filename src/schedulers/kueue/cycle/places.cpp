@@ -23,7 +23,7 @@ const std::vector<std::string>& levels_of(const framework::session_state& c, con
 }  // namespace
 
 session_places::session_places(const framework::session_state& c, const cluster_view& world)
-    : c_(c), world_(world), levels_(levels_of(c, world.topology)), pods_resource_(c.state().dims()) {
+    : session_reader(c), world_(world), levels_(levels_of(c, world.topology)), pods_resource_(c.state().dims()) {
   const bool hosts = !levels_.empty() && levels_.back() == host_label;
   for (std::size_t f = 0; f < world.flavors.size(); ++f)
     flavors_.push_back({domain_ledger(levels_, hosts, pods_resource_ + std::size_t{1}), {}});
@@ -35,9 +35,8 @@ session_places::session_places(const framework::session_state& c, const cluster_
 
 /// Free is what the session has idle and what workloads of the world hold: others only use the nodes.
 void session_places::add_nodes() {
-  const model::cluster_state& s = c_.state();
-  for (const node_row row : *s.rows_by_name) {
-    const model::node_info& node = *(*s.nodes)[row];
+  for (const node_row row : *s_.rows_by_name) {
+    const model::node_info& node = *(*s_.nodes)[row];
     const std::uint32_t flavor = world_.flavor_of_node[row];
     if (flavor == no_flavor || !node.open()) continue;
     std::vector<std::string> values;
@@ -48,7 +47,7 @@ void session_places::add_nodes() {
     }
     if (values.size() != levels_.size()) continue;
     resource_vector free(pods_resource_ + std::size_t{1});
-    for (dimension d = 0; d < s.dims(); ++d) free[d] = (*c_.live.idle)[static_cast<std::size_t>(row) * s.dims() + d];
+    for (dimension d = 0; d < s_.dims(); ++d) free[d] = (*c_.live.idle)[static_cast<std::size_t>(row) * s_.dims() + d];
     free[pods_resource_] = endless_pods;
     flavor_domains& into = flavors_[flavor];
     leaf_of_node_[row] = into.ledger.add_node(values, free);
@@ -58,41 +57,32 @@ void session_places::add_nodes() {
 }
 
 void session_places::add_running() {
-  const model::cluster_state& s = c_.state();
   for (const group_row g : world_.running) {
     usages& into = running_.emplace_back();
-    for (sub_group_row sub = s.groups[g].first_sub; sub < s.groups[g].first_sub + s.groups[g].sub_count; ++sub) {
-      for (pod_row p = s.subs[sub].first_pod; p != kaisched::no_row; p = s.pods[p].next) {
-        const std::uint32_t slot = c_.live.pod_node[p];
-        if (slot == kaisched::no_row ||
-            !model::is_in(static_cast<pod_status>(c_.live.pod_state[p]), model::active_used))
-          continue;
-        const node_row row = (*s.node_row_of_slot)[slot];
-        if (leaf_of_node_[row] == domain_ledger::none) continue;
-        const std::uint32_t flavor = world_.flavor_of_node[row];
-        domain_ledger& ledger = flavors_[flavor].ledger;
-        const domain_ledger::one_leaf& leaf = ledger.leaves()[leaf_of_node_[row]];
-        const std::vector<std::string>& path = ledger.domains()[leaf.domain].values;
-        domain_assignment place{levels_, {}};
-        place.places.push_back({ledger.leaves_are_hosts() ? std::vector<std::string>{path.back()} : path, 1});
-        into.push_back({flavor, std::move(place), vector_of(s.pods[p].pod_class)});
-        resource_vector held = into.back().per_pod;
-        for (std::int64_t& one : held) one = std::max<std::int64_t>(one, 0);
-        ledger.add_node(std::vector<std::string>(path), held);
-      }
-    }
+    each_pod(g, [&](pod_row p) {
+      const node_row row = node_of(p);
+      if (row == no_row || !model::is_in(status(p), model::active_used) || leaf_of_node_[row] == domain_ledger::none)
+        return;
+      const std::uint32_t flavor = world_.flavor_of_node[row];
+      domain_ledger& ledger = flavors_[flavor].ledger;
+      const domain_ledger::one_leaf& leaf = ledger.leaves()[leaf_of_node_[row]];
+      const std::vector<std::string>& path = ledger.domains()[leaf.domain].values;
+      domain_assignment place{levels_, {}};
+      place.places.push_back({ledger.leaves_are_hosts() ? std::vector<std::string>{path.back()} : path, 1});
+      into.push_back({flavor, std::move(place), vector_of(s_.pods[p].pod_class)});
+      resource_vector held = into.back().per_pod;
+      for (std::int64_t& one : held) one = std::max<std::int64_t>(one, 0);
+      ledger.add_node(std::vector<std::string>(path), held);
+    });
     change(into, true);
   }
 }
 
+/// Nothing of a dimension is not asked for at all.
 resource_vector session_places::vector_of(class_row kind) const {
-  const model::pod_class& of = *c_.state().classes[kind];
-  const model::quota_vector asked = c_.queues.asked(of);
-  resource_vector made(pods_resource_ + std::size_t{1}, -1);
-  for (dimension d = 0; d < pods_resource_; ++d) {
-    const std::int64_t amount = d < quota_dimensions ? asked[d] : of.requests(d);
-    if (amount > 0) made[d] = amount;
-  }
+  resource_vector made = request_of(kind);
+  for (std::int64_t& one : made) one = one > 0 ? one : -1;
+  made.push_back(-1);
   return made;
 }
 
@@ -148,19 +138,16 @@ std::optional<std::uint32_t> session_places::flavor_of(const pod_set_assignment&
 const std::vector<std::int64_t>& session_places::excluded_for(class_row kind, group_row group, std::uint32_t flavor) {
   const auto [at, is_new] = excluded_.try_emplace({kind, c_.constraints.kind_of(group), flavor});
   if (!is_new || (!c_.has_predicates && !c_.constraints.has(policy::trait_closes_nodes))) return at->second;
-  const model::pod_class& ask = *c_.state().classes[kind];
   for (const std::vector<node_row>& nodes : flavors_[flavor].nodes) {
-    const bool open = std::ranges::any_of(nodes, [&](node_row row) {
-      return !c_.constraints.closes(group, row) &&
-             (!c_.has_predicates || policy::node_verdict(c_.access, ask, row) == constraint::none);
-    });
-    at->second.push_back(open ? -1 : 0);
+    const bool closed =
+        std::ranges::all_of(nodes, [&](node_row row) { return schedulers::is_closed(c_, row, kind, group); });
+    at->second.push_back(closed ? 0 : -1);
   }
   return at->second;
 }
 
-pod_set_places session_places::request_of(const waiting_workload& of, std::size_t set, std::int64_t count,
-                                          std::uint32_t flavor) {
+pod_set_places session_places::places_asked(const waiting_workload& of, std::size_t set, std::int64_t count,
+                                            std::uint32_t flavor) {
   const waiting_set& from = of.sets[set];
   pod_set_places made;
   made.group = of.head.demands[set].group;
@@ -182,7 +169,7 @@ session_places::answer session_places::look(std::size_t head, const flavor_assig
     const std::optional<std::uint32_t> flavor = flavor_of(assignment.pod_sets[i]);
     if (!flavor || assignment.pod_sets[i].count == 0) continue;
     auto& [sets, numbers] = by_flavor[*flavor];
-    sets.push_back(request_of(of, i, assignment.pod_sets[i].count, *flavor));
+    sets.push_back(places_asked(of, i, assignment.pod_sets[i].count, *flavor));
     numbers.push_back(i);
     made.asked.push_back(i);
   }

@@ -10,13 +10,14 @@
 #include <vector>
 
 #include "framework/session_state.hpp"
+#include "schedulers/common/cycle/session_reader.hpp"
 #include "schedulers/kueue/cycle/cluster_view.hpp"
 #include "schedulers/kueue/rules/cycle.hpp"
 
 namespace kaisched::kueue {
 
 /// Nodes that take pods are leaves, together with all others of the same values of the lowest level.
-class session_places final : public place_book {
+class session_places final : public place_book, schedulers::session_reader {
  public:
   /// Both have to outlive this; workloads of the world that run are counted where they are.
   session_places(const framework::session_state& c, const cluster_view& world);
@@ -63,10 +64,9 @@ class session_places final : public place_book {
   [[nodiscard]] std::optional<std::uint32_t> flavor_of(const pod_set_assignment& set) const;
   [[nodiscard]] usages usages_of(std::size_t head, const flavor_assignment& assignment, const set_places& places) const;
   [[nodiscard]] const std::vector<std::int64_t>& excluded_for(class_row kind, group_row group, std::uint32_t flavor);
-  [[nodiscard]] pod_set_places request_of(const waiting_workload& of, std::size_t set, std::int64_t count,
-                                          std::uint32_t flavor);
+  [[nodiscard]] pod_set_places places_asked(const waiting_workload& of, std::size_t set, std::int64_t count,
+                                            std::uint32_t flavor);
 
-  const framework::session_state& c_;
   const cluster_view& world_;
   std::vector<std::string> levels_;
   std::uint32_t pods_resource_ = 0;  ///< behind the dimensions

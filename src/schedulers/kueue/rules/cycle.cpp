@@ -30,7 +30,7 @@ class one_cycle {
     } else {
       std::vector<std::size_t> order(entries.size());
       for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-      std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
         return compare_entries(entries[a], entries[b], rules_.entries) < 0;
       });
       for (const std::size_t one : order) process(one);
@@ -194,8 +194,7 @@ class one_cycle {
   }
 
   bool overlaps(const head_result& head) const {
-    return std::any_of(head.victims.begin(), head.victims.end(),
-                       [&](const quota_victim& one) { return told_[one.workload]; });
+    return std::ranges::any_of(head.victims, [&](const quota_victim& one) { return told_[one.workload]; });
   }
 
   enum class room : std::uint8_t { enough, no_quota, no_places };
@@ -206,15 +205,13 @@ class one_cycle {
     for (const quota_victim& one : made_.heads[i].victims) {
       if (!told_[one.workload]) gone.push_back(one.workload);
     }
-    std::sort(gone.begin(), gone.end());
+    std::ranges::sort(gone);
     for (const std::size_t w : gone) state_.remove(w);
     const node_id queue = queues_[heads_[i].queue].node;
     const head_result& head = made_.heads[i];
-    const bool quota =
-        heads_[i].holds_quota ||
-        std::all_of(head.assignment.usage.begin(), head.assignment.usage.end(), [&](const cell_amount& one) {
-          return std::max(amount(), state_.tree.available(queue, one.cell)) >= one.value;
-        });
+    const bool quota = heads_[i].holds_quota || std::ranges::all_of(head.assignment.usage, [&](const cell_amount& one) {
+                         return std::max(amount(), state_.tree.available(queue, one.cell)) >= one.value;
+                       });
     const bool places = !quota || rules_.places == nullptr || rules_.places->has_room(i, head.assignment, head.places);
     for (const std::size_t w : gone) state_.restore(w);
     return !quota ? room::no_quota : places ? room::enough : room::no_places;

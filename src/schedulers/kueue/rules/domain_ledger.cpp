@@ -52,18 +52,13 @@ std::uint32_t domain_ledger::add_node(const std::vector<std::string>& values, co
   return number;
 }
 
-void domain_ledger::take_free(std::uint32_t leaf, const resource_vector& amounts) {
-  for (std::size_t i = 0; i < resources_ && i < amounts.size(); ++i)
-    leaves_[leaf].free[i] -= std::max<std::int64_t>(amounts[i], 0);
-}
-
 std::uint32_t domain_ledger::leaf_of(const std::vector<std::string>& values) const {
   const auto found = leaf_by_id_.find(domain_id(values));
   return found == leaf_by_id_.end() ? none : found->second;
 }
 
 std::int64_t domain_ledger::level_of(const std::string& key) const {
-  const auto found = std::find(levels_.begin(), levels_.end(), key);
+  const auto found = std::ranges::find(levels_, key);
   return found == levels_.end() ? -1 : found - levels_.begin();
 }
 
@@ -116,7 +111,7 @@ domain_assignment merged(const domain_ledger& ledger, const domain_assignment& a
           {known ? domain_id(ledger.domains()[ledger.leaves()[leaf].domain].values) : domain_id(place.values), place});
     }
   }
-  std::stable_sort(all.begin(), all.end(), [](const at_path& x, const at_path& y) { return x.path < y.path; });
+  std::ranges::stable_sort(all, [](const at_path& x, const at_path& y) { return x.path < y.path; });
   domain_assignment made{a.levels, {}};
   for (const at_path& one : all) {
     if (!made.places.empty() && made.places.back().values == one.place.values) {
@@ -124,18 +119,6 @@ domain_assignment merged(const domain_ledger& ledger, const domain_assignment& a
     } else {
       made.places.push_back(one.place);
     }
-  }
-  return made;
-}
-
-domain_assignment beyond(const domain_assignment& now, const domain_assignment& before) {
-  std::map<std::vector<std::string>, std::int64_t> held;
-  for (const placed_pods& one : before.places) held[one.values] += one.count;
-  domain_assignment made{now.levels, {}};
-  for (const placed_pods& one : now.places) {
-    const auto found = held.find(one.values);
-    const std::int64_t more = one.count - (found == held.end() ? 0 : found->second);
-    if (more > 0) made.places.push_back({one.values, more});
   }
   return made;
 }
@@ -149,15 +132,6 @@ void assume(assumed_usage& usage, const domain_assignment& places, const resourc
       into[i] += base::saturating_multiply(std::max<std::int64_t>(requests[i], 0), one.count);
     into[pods_resource] += one.count;
   }
-}
-
-bool has_levels(const domain_ledger& ledger, const place_request& request) {
-  const bool named = !request.required.empty() || !request.preferred.empty();
-  if (!named && request.slices.empty() && !request.unconstrained) return false;
-  const std::string& main = !request.required.empty() ? request.required : request.preferred;
-  if (named && ledger.level_of(main) < 0) return false;
-  return std::all_of(request.slices.begin(), request.slices.end(),
-                     [&](const slice_layer& one) { return ledger.level_of(one.level) >= 0; });
 }
 
 }  // namespace kaisched::kueue

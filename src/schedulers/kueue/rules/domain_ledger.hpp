@@ -51,7 +51,6 @@ class domain_ledger {
 
   /// A node with its values, level by level. Returns its leaf; nodes of the same leaf add up.
   std::uint32_t add_node(const std::vector<std::string>& values, const resource_vector& allocatable);
-  void take_free(std::uint32_t leaf, const resource_vector& amounts);
 
   [[nodiscard]] const std::vector<std::string>& levels() const { return levels_; }
   [[nodiscard]] bool leaves_are_hosts() const { return leaves_are_hosts_; }
@@ -103,10 +102,6 @@ struct domain_assignment {
 /// Both together, by the values of the whole path; places of the same values add up.
 [[nodiscard]] domain_assignment merged(const domain_ledger& ledger, const domain_assignment& a,
                                        const domain_assignment& b);
-
-/// What is more in one assignment than in an earlier one of the same pods, place by place. Places with fewer pods than
-/// before are left out: that those are free is known only once the pods are gone.
-[[nodiscard]] domain_assignment beyond(const domain_assignment& now, const domain_assignment& before);
 
 /// Pods that have to be in one domain of a level, in groups of this size.
 struct slice_layer {
@@ -225,9 +220,6 @@ struct placed_set {
                                                      bool keep_existing, assumed_usage& assumed, bool as_if_empty,
                                                      const place_rules& rules);
 
-/// Whether the levels that a request names exist.
-[[nodiscard]] bool has_levels(const domain_ledger& ledger, const place_request& request);
-
 /// What one domain holds while places are looked for.
 struct domain_counts {
   std::int64_t pods = 0;
@@ -239,29 +231,5 @@ struct domain_counts {
 
   friend bool operator==(const domain_counts&, const domain_counts&) = default;
 };
-
-/// Domains with counts, apart from a ledger: orders and choices among them.
-struct counted_domain {
-  std::vector<std::string> values;
-  domain_counts counts;
-  std::uint32_t parent = domain_ledger::none;  ///< position in the list, parents first
-};
-/// Positions in the order in which domains are tried.
-[[nodiscard]] std::vector<std::size_t> domain_order(const std::vector<counted_domain>& domains, bool with_leader,
-                                                    bool unconstrained, const place_rules& rules);
-/// The fewest domains that hold the slices with the least left over; empty if none do.
-[[nodiscard]] std::vector<std::size_t> fewest_domains(const std::vector<counted_domain>& domains, std::int64_t slices,
-                                                      std::int64_t leaders, std::int64_t slice_size, bool by_entropy);
-/// Slices spread evenly, each domain at least the threshold; false if that is not possible. Counts are set.
-[[nodiscard]] bool spread_slices(std::vector<counted_domain>& domains, std::int64_t slices, std::int64_t leaders,
-                                 std::int64_t slice_size, std::int64_t threshold, std::vector<std::size_t>& chosen);
-struct even_placement {
-  std::int64_t threshold = 0;
-  std::size_t domains = 0;
-};
-/// The largest threshold for even spreading, and how many domains of the asked level are left then.
-[[nodiscard]] even_placement best_threshold(const std::vector<counted_domain>& domains, std::int64_t count,
-                                            std::int64_t leaders, std::int64_t slice_size, std::size_t level,
-                                            std::size_t slice_level);
 
 }  // namespace kaisched::kueue

@@ -209,8 +209,7 @@ class place_finder {
   }
 
   domain_assignment assignment(domain_list domains, bool of_leader) {
-    std::stable_sort(domains.begin(), domains.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return search_.values_before(a, b); });
+    std::ranges::stable_sort(domains, [&](std::uint32_t a, std::uint32_t b) { return search_.values_before(a, b); });
     const std::size_t from = ledger_.leaves_are_hosts() ? ledger_.levels().size() - 1 : 0;
     domain_assignment made;
     made.levels.assign(ledger_.levels().begin() + static_cast<std::ptrdiff_t>(from), ledger_.levels().end());

@@ -12,24 +12,6 @@ namespace {
 
 constexpr std::int64_t countless = std::numeric_limits<std::int64_t>::max();
 
-/// A list of domains as one search; their children follow from the parents.
-void read_domains(const std::vector<counted_domain>& domains, domain_search& search) {
-  for (const counted_domain& one : domains) {
-    const std::uint32_t number = static_cast<std::uint32_t>(search.all.size());
-    search.all.push_back({one.parent, {}, &one.values, one.counts});
-    if (one.parent != domain_ledger::none) search.all[one.parent].children.push_back(number);
-    const std::size_t level = one.values.empty() ? 0 : one.values.size() - 1;
-    if (search.by_level.size() <= level) search.by_level.resize(level + 1);
-    search.by_level[level].push_back(number);
-  }
-}
-
-domain_list numbers_up_to(std::size_t size) {
-  domain_list made;
-  for (std::uint32_t i = 0; i < size; ++i) made.push_back(i);
-  return made;
-}
-
 }  // namespace
 
 void domain_search::fill(std::uint32_t domain, const search_shape& shape, std::size_t level, bool layered) {
@@ -82,7 +64,7 @@ bool domain_search::values_before(std::uint32_t a, std::uint32_t b) const {
 
 domain_list domain_search::sorted(domain_list domains, bool with_leader, bool unconstrained) {
   const bool ascending = least_free(unconstrained);
-  std::stable_sort(domains.begin(), domains.end(), [&](std::uint32_t a, std::uint32_t b) {
+  std::ranges::stable_sort(domains, [&](std::uint32_t a, std::uint32_t b) {
     const domain_counts& x = of(a);
     const domain_counts& y = of(b);
     if (with_leader && x.leaders != y.leaders) return x.leaders > y.leaders;
@@ -275,7 +257,7 @@ domain_list domain_search::fewest_for(const domain_list& domains, std::int64_t s
   const greedy_trial greedy = try_largest(domains, slices, leaders);
   if (!greedy.fits) return {};
   domain_list order = domains;
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+  std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) {
     if (by_entropy) {
       if (of(a).leaders != of(b).leaders) return of(a).leaders > of(b).leaders;
       if (of(a).slices_with_leader != of(b).slices_with_leader)
@@ -343,8 +325,7 @@ domain_search::even_choice domain_search::most_even(const search_shape& shape) {
     siblings.push_back(by_level[0]);
   } else {
     domain_list above = by_level[shape.level - 1];
-    std::stable_sort(above.begin(), above.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return *all[a].values < *all[b].values; });
+    std::ranges::stable_sort(above, [&](std::uint32_t a, std::uint32_t b) { return *all[a].values < *all[b].values; });
     for (const std::uint32_t one : above) siblings.push_back(all[one].children);
   }
   even_choice best;
@@ -462,50 +443,6 @@ void domain_search::prune(const domain_list& domains, std::int64_t threshold, co
     fill(one, shape, shape.level, false);
     prune_one(one, threshold, shape.leaders > 0);
   }
-}
-
-std::vector<std::size_t> domain_order(const std::vector<counted_domain>& domains, bool with_leader, bool unconstrained,
-                                      const place_rules& rules) {
-  domain_search search(rules, false);
-  read_domains(domains, search);
-  const domain_list order = search.sorted(numbers_up_to(domains.size()), with_leader, unconstrained);
-  return {order.begin(), order.end()};
-}
-
-std::vector<std::size_t> fewest_domains(const std::vector<counted_domain>& domains, std::int64_t slices,
-                                        std::int64_t leaders, std::int64_t slice_size, bool by_entropy) {
-  const place_rules rules;
-  domain_search search(rules, false);
-  read_domains(domains, search);
-  const domain_list chosen = search.fewest_for(numbers_up_to(domains.size()), slices, leaders, slice_size, by_entropy);
-  return {chosen.begin(), chosen.end()};
-}
-
-bool spread_slices(std::vector<counted_domain>& domains, std::int64_t slices, std::int64_t leaders,
-                   std::int64_t slice_size, std::int64_t threshold, std::vector<std::size_t>& chosen) {
-  const place_rules rules;
-  domain_search search(rules, false);
-  read_domains(domains, search);
-  domain_list taken;
-  if (!search.spread(numbers_up_to(domains.size()), slices, leaders, slice_size, threshold, taken)) return false;
-  chosen.assign(taken.begin(), taken.end());
-  for (const std::uint32_t one : taken) domains[one].counts = search.of(one);
-  return true;
-}
-
-even_placement best_threshold(const std::vector<counted_domain>& domains, std::int64_t count, std::int64_t leaders,
-                              std::int64_t slice_size, std::size_t level, std::size_t slice_level) {
-  const place_rules rules;
-  domain_search search(rules, false);
-  read_domains(domains, search);
-  search_shape shape;
-  shape.count = count;
-  shape.leaders = leaders;
-  shape.slice_size = slice_size;
-  shape.level = level;
-  shape.slice_level = slice_level;
-  const domain_search::even_choice best = search.most_even(shape);
-  return {best.threshold, best.domains.size()};
 }
 
 }  // namespace kaisched::kueue

@@ -14,8 +14,8 @@ namespace {
 constexpr int farthest = std::numeric_limits<int>::max();
 
 const flavor_group* group_with(std::span<const flavor_group> groups, std::uint32_t resource) {
-  const auto found = std::find_if(groups.begin(), groups.end(), [&](const flavor_group& one) {
-    return std::find(one.resources.begin(), one.resources.end(), resource) != one.resources.end();
+  const auto found = std::ranges::find_if(groups, [&](const flavor_group& one) {
+    return std::ranges::find(one.resources, resource) != one.resources.end();
   });
   return found == groups.end() ? nullptr : &*found;
 }
@@ -28,8 +28,8 @@ std::optional<std::uint32_t> flavor_in(std::span<const flavor_of_resource> list,
 }
 
 const resource_amount* request_of(std::span<const resource_amount> requests, std::uint32_t resource) {
-  const auto found = std::find_if(requests.begin(), requests.end(),
-                                  [&](const resource_amount& one) { return one.resource == resource; });
+  const auto found =
+      std::ranges::find_if(requests, [&](const resource_amount& one) { return one.resource == resource; });
   return found == requests.end() ? nullptr : &*found;
 }
 
@@ -59,12 +59,25 @@ void put_flavor(std::vector<chosen_flavor>& list, const chosen_flavor& one) {
 }
 
 const chosen_flavor* flavor_for(const std::vector<chosen_flavor>& list, std::uint32_t resource) {
-  const auto found = std::find_if(list.begin(), list.end(), [&](const auto& one) { return one.resource == resource; });
+  const auto found = std::ranges::find_if(list, [&](const auto& one) { return one.resource == resource; });
   return found == list.end() ? nullptr : &*found;
 }
 
+assignment_mode assignment_mode_of(fit_mode mode) {
+  if (mode == fit_mode::no_fit) return assignment_mode::no_fit;
+  return mode == fit_mode::fit ? assignment_mode::fit : assignment_mode::preempt;
+}
+
+/// Whether the search goes on after a flavor of this grade.
+bool tries_next_flavor(const flavor_grade& grade, const fungibility& rules) {
+  if (grade.mode == fit_mode::no_fit || grade.mode == fit_mode::no_candidates) return true;
+  const bool preempts = grade.mode == fit_mode::preempt || grade.mode == fit_mode::reclaim;
+  if (preempts && rules.on_preemption == fungibility::search::next) return true;
+  return grade.borrowing != 0 && rules.on_borrowing == fungibility::search::next;
+}
+
 void add_unique(std::vector<obstacle>& list, const obstacle& one) {
-  if (std::find(list.begin(), list.end(), one) == list.end()) list.push_back(one);
+  if (std::ranges::find(list, one) == list.end()) list.push_back(one);
 }
 
 using attempts_by_flavor = std::map<std::uint32_t, flavor_attempt>;
@@ -84,9 +97,8 @@ void merge_attempts(attempts_by_flavor& all, const std::vector<flavor_attempt>& 
   }
   if (more.empty()) return;
   for (auto& [flavor, one] : all) {
-    if (std::find(group.flavors.begin(), group.flavors.end(), flavor) == group.flavors.end()) continue;
-    if (std::any_of(more.begin(), more.end(), [&](const flavor_attempt& two) { return two.flavor == flavor; }))
-      continue;
+    if (std::ranges::find(group.flavors, flavor) == group.flavors.end()) continue;
+    if (std::ranges::any_of(more, [&](const flavor_attempt& two) { return two.flavor == flavor; })) continue;
     one.mode = assignment_mode::no_fit;
     add_unique(one.obstacles, {obstacle_kind::resource_not_provided, flavor, resource, 0, 0, {}, 0, {}});
     one.why = no_fit_class::no_matching_flavor;
@@ -104,7 +116,7 @@ class flavor_walk {
     for (std::size_t i = 0; i < demands_.size(); ++i) {
       auto same = groups.end();
       if (!demands_[i].group.empty()) {
-        same = std::find_if(groups.begin(), groups.end(), [&](const std::vector<std::size_t>& one) {
+        same = std::ranges::find_if(groups, [&](const std::vector<std::size_t>& one) {
           return demands_[one.front()].group == demands_[i].group;
         });
       }
@@ -125,14 +137,14 @@ class flavor_walk {
   };
 
   std::size_t place_in_order(std::uint32_t resource) const {
-    const auto at = std::find(search_.resource_order.begin(), search_.resource_order.end(), resource);
+    const auto at = std::ranges::find(search_.resource_order, resource);
     const std::size_t listed = search_.resource_order.size();
     return at == search_.resource_order.end() ? listed + resource
                                               : static_cast<std::size_t>(at - search_.resource_order.begin());
   }
 
   void order(std::vector<resource_amount>& requests) const {
-    std::sort(requests.begin(), requests.end(), [&](const resource_amount& a, const resource_amount& b) {
+    std::ranges::sort(requests, [&](const resource_amount& a, const resource_amount& b) {
       return place_in_order(a.resource) < place_in_order(b.resource);
     });
   }
@@ -225,7 +237,7 @@ class flavor_walk {
 
   bool skips(std::uint32_t flavor, const std::vector<std::size_t>& sets, std::uint32_t resource) const {
     if (search_.nominated.empty()) return false;
-    return std::none_of(sets.begin(), sets.end(), [&](std::size_t set) {
+    return std::ranges::none_of(sets, [&](std::size_t set) {
       return set < search_.nominated.size() && flavor_in(search_.nominated[set], resource) == flavor;
     });
   }
@@ -239,7 +251,7 @@ class flavor_walk {
   }
 
   bool is_allowed(std::uint32_t flavor, const std::vector<std::size_t>& sets) const {
-    return std::all_of(sets.begin(), sets.end(), [&](std::size_t set) {
+    return std::ranges::all_of(sets, [&](std::size_t set) {
       const std::vector<std::uint8_t>& allowed = demands_[set].allowed;
       return allowed.empty() || allowed[flavor] != 0;
     });
@@ -298,7 +310,7 @@ class flavor_walk {
     flavor_grade worst;
     flavor_attempt attempt{flavor, assignment_mode::fit, std::nullopt, 0, {}, no_fit_class::none};
     for (const resource_amount& one : together) {
-      if (std::find(group.resources.begin(), group.resources.end(), one.resource) == group.resources.end()) continue;
+      if (std::ranges::find(group.resources, one.resource) == group.resources.end()) continue;
       std::int64_t asked = one.value;
       if (search_.replaces) {
         for (const std::size_t set : sets) {
@@ -364,20 +376,6 @@ class flavor_walk {
 
 }  // namespace
 
-assignment_mode assignment_mode_of(fit_mode mode) {
-  switch (mode) {
-    case fit_mode::no_fit:
-      return assignment_mode::no_fit;
-    case fit_mode::fit:
-      return assignment_mode::fit;
-    case fit_mode::no_candidates:
-    case fit_mode::preempt:
-    case fit_mode::reclaim:
-      break;
-  }
-  return assignment_mode::preempt;
-}
-
 bool is_preferred(const flavor_grade& a, const flavor_grade& b, fungibility::preference prefers) {
   if (a.mode == fit_mode::no_fit) return false;
   if (b.mode == fit_mode::no_fit) return true;
@@ -388,13 +386,6 @@ bool is_preferred(const flavor_grade& a, const flavor_grade& b, fungibility::pre
     return a.borrowing != b.borrowing ? a.borrowing < b.borrowing : a.mode > b.mode;
   }
   return a.mode != b.mode ? a.mode > b.mode : a.borrowing < b.borrowing;
-}
-
-bool tries_next_flavor(const flavor_grade& grade, const fungibility& rules) {
-  if (grade.mode == fit_mode::no_fit || grade.mode == fit_mode::no_candidates) return true;
-  const bool preempts = grade.mode == fit_mode::preempt || grade.mode == fit_mode::reclaim;
-  if (preempts && rules.on_preemption == fungibility::search::next) return true;
-  return grade.borrowing != 0 && rules.on_borrowing == fungibility::search::next;
 }
 
 assignment_mode pod_set_assignment::mode() const {
@@ -430,7 +421,7 @@ std::vector<cell_id> flavor_assignment::cells_to_preempt(const cell_space& cells
       if (one.mode == assignment_mode::preempt) found.push_back(cells.at(one.flavor, one.resource));
     }
   }
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
@@ -454,7 +445,7 @@ void explain_no_fit(flavor_assignment& assignment, std::span<const flavor_group>
       bool known = false;
       for (std::size_t i = 0; i < groups.size(); ++i) {
         const auto& flavors = groups[i].flavors;
-        if (std::find(flavors.begin(), flavors.end(), one.flavor) == flavors.end()) continue;
+        if (std::ranges::find(flavors, one.flavor) == flavors.end()) continue;
         known = true;
         mildest[i] = std::min(mildest[i].value_or(one.why), one.why);
       }

@@ -29,7 +29,6 @@ enum class assignment_mode : std::uint8_t {
   deferred_fit,  ///< fits as soon as victims of others are gone
   fit
 };
-[[nodiscard]] assignment_mode assignment_mode_of(fit_mode mode);
 
 /// A mode and how far away the quota is borrowed: the height of the smallest subtree that can hold the workload.
 struct flavor_grade {
@@ -49,8 +48,6 @@ struct fungibility {
 /// Whether `a` is better than `b`. A flavor without candidates is worse than all that can be had, whatever is
 /// preferred. Source: flavor fungibility of Kueue (KEP-582).
 [[nodiscard]] bool is_preferred(const flavor_grade& a, const flavor_grade& b, fungibility::preference prefers);
-/// Whether the search goes on after a flavor of this grade.
-[[nodiscard]] bool tries_next_flavor(const flavor_grade& grade, const fungibility& rules);
 
 /// Resources that take their flavors together, and the flavors in the order in which they are tried.
 struct flavor_group {

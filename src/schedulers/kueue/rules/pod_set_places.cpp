@@ -15,8 +15,8 @@ std::int64_t pods_in(const domain_assignment& all) {
 }
 
 bool is_stale(const domain_ledger& ledger, const domain_assignment& all) {
-  return std::any_of(all.places.begin(), all.places.end(),
-                     [&](const placed_pods& one) { return ledger.leaf_of(one.values) == domain_ledger::none; });
+  return std::ranges::any_of(all.places,
+                             [&](const placed_pods& one) { return ledger.leaf_of(one.values) == domain_ledger::none; });
 }
 
 class pod_set_placer {
@@ -28,7 +28,7 @@ class pod_set_placer {
   std::vector<placed_set> run(const std::string& lost, bool keep_existing) {
     std::vector<std::vector<std::size_t>> groups;
     for (std::size_t i = 0; i < sets_.size(); ++i) {
-      const auto same = std::find_if(groups.begin(), groups.end(), [&](const std::vector<std::size_t>& one) {
+      const auto same = std::ranges::find_if(groups, [&](const std::vector<std::size_t>& one) {
         return !sets_[i].group.empty() && sets_[one.front()].group == sets_[i].group;
       });
       (same == groups.end() ? groups.emplace_back() : *same).push_back(i);

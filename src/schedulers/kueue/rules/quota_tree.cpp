@@ -40,14 +40,8 @@ double borrowed_share::weighted() const {
   return ratio / weight;
 }
 
-std::int64_t borrowed_share::rounded() const {
-  constexpr double beyond = 9223372036854775808.0;
-  const double up = std::ceil(weighted());
-  return up >= beyond ? std::numeric_limits<std::int64_t>::max() : static_cast<std::int64_t>(up);
-}
-
 bool borrowed_share::borrows_any_of(const cell_amounts& asked) const {
-  return std::any_of(cells.begin(), cells.end(), [&](cell_id cell) { return amount_of(asked, cell) > amount(); });
+  return std::ranges::any_of(cells, [&](cell_id cell) { return amount_of(asked, cell) > amount(); });
 }
 
 int compare(const borrowed_share& a, const borrowed_share& b) {
@@ -180,8 +174,8 @@ bool quota_tree::borrows_with(node_id node, cell_id cell, amount value) const {
 }
 
 bool quota_tree::within_quota(node_id node, std::span<const cell_id> cells) const {
-  return std::none_of(cells.begin(), cells.end(),
-                      [&](cell_id cell) { return nodes_[node].subtree[cell] < nodes_[node].usage[cell]; });
+  return std::ranges::none_of(cells,
+                              [&](cell_id cell) { return nodes_[node].subtree[cell] < nodes_[node].usage[cell]; });
 }
 
 quota_tree::fit_in_quota quota_tree::fits_in_quota(node_id node, const cell_amounts& asked) const {

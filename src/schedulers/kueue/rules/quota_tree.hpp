@@ -62,8 +62,6 @@ struct borrowed_share {
 
   /// The ratio divided by the weight; infinite for one that borrows with weight zero.
   [[nodiscard]] double weighted() const;
-  /// The weighted ratio rounded up; the largest integer for an infinite one.
-  [[nodiscard]] std::int64_t rounded() const;
   /// Whether one of the cells is asked for.
   [[nodiscard]] bool borrows_any_of(const cell_amounts& asked) const;
 };
@@ -102,7 +100,6 @@ class quota_tree {
   [[nodiscard]] int height(node_id node) const;
 
   [[nodiscard]] const cell_quota& quota(node_id node, cell_id cell) const { return nodes_[node].quotas[cell]; }
-  [[nodiscard]] amount subtree_quota(node_id node, cell_id cell) const { return nodes_[node].subtree[cell]; }
   [[nodiscard]] amount usage(node_id node, cell_id cell) const { return nodes_[node].usage[cell]; }
 
   void add_usage(node_id queue, cell_id cell, amount value);

@@ -13,8 +13,8 @@ int three_way(const T& a, const T& b) {
 }
 
 bool uses_any(const running_workload& one, const std::vector<cell_id>& cells) {
-  return std::any_of(one.cells.begin(), one.cells.end(),
-                     [&](cell_id cell) { return std::binary_search(cells.begin(), cells.end(), cell); });
+  return std::ranges::any_of(one.cells,
+                             [&](cell_id cell) { return std::binary_search(cells.begin(), cells.end(), cell); });
 }
 
 bool allows(victim_policy policy, const victim_query& query, const running_workload& candidate) {
@@ -119,7 +119,7 @@ class priority_victims {
     if (query_.rules.within_queue != victim_policy::never) collect_queue(query_.queue, no_node, false, same_queue_);
     collect_cohorts();
     for (list* one : {&advantage_, &by_priority_, &same_queue_}) {
-      std::stable_sort(one->begin(), one->end(), [&](const quota_candidate& a, const quota_candidate& b) {
+      std::ranges::stable_sort(*one, [&](const quota_candidate& a, const quota_candidate& b) {
         return compare_candidates(state_.running[a.workload], state_.running[b.workload], query_.order) < 0;
       });
     }
@@ -179,7 +179,7 @@ class priority_victims {
 
   std::vector<bool> attempts() const {
     const bool forbidden = !query_.rules.borrow_within_cohort;
-    const bool under = std::all_of(query_.cells.begin(), query_.cells.end(), [&](cell_id cell) {
+    const bool under = std::ranges::all_of(query_.cells, [&](cell_id cell) {
       return state_.tree.quota(query_.queue, cell).nominal > state_.tree.usage(query_.queue, cell);
     });
     if ((advantage_.empty() && by_priority_.empty()) || (forbidden && !under)) return {true};
@@ -311,7 +311,7 @@ class share_victims {
   std::vector<quota_victim> run() {
     std::vector<std::size_t> candidates = collect();
     if (candidates.empty() || fair_.strategies.empty()) return {};
-    std::stable_sort(candidates.begin(), candidates.end(), [&](std::size_t a, std::size_t b) {
+    std::ranges::stable_sort(candidates, [&](std::size_t a, std::size_t b) {
       return compare_candidates(state_.running[a], state_.running[b], query_.order) < 0;
     });
     // Shares count the workload as if it ran.
@@ -342,8 +342,7 @@ class share_victims {
     collect_queue(query_.queue, query_.rules.within_queue);
     if (!tree.has_parent(query_.queue) || query_.rules.reclaim_within_cohort == victim_policy::never) return found;
     for (const node_id queue : tree.queues_below(tree.root(query_.queue))) {
-      const bool borrows = std::any_of(query_.cells.begin(), query_.cells.end(),
-                                       [&](cell_id cell) { return tree.borrows(queue, cell); });
+      const bool borrows = std::ranges::any_of(query_.cells, [&](cell_id cell) { return tree.borrows(queue, cell); });
       if (queue != query_.queue && borrows) collect_queue(queue, query_.rules.reclaim_within_cohort);
     }
     return found;
@@ -371,9 +370,9 @@ class share_victims {
 
   bool first_strategy(const std::vector<std::size_t>& candidates) {
     share_descent descent(state_, query_, candidates);
-    const bool within_nominal = fair_.within_nominal_is_free &&
-                                std::none_of(query_.cells.begin(), query_.cells.end(),
-                                             [&](cell_id cell) { return state_.tree.borrows(query_.queue, cell); });
+    const bool within_nominal = fair_.within_nominal_is_free && std::ranges::none_of(query_.cells, [&](cell_id cell) {
+                                  return state_.tree.borrows(query_.queue, cell);
+                                });
     while (const std::optional<node_id> queue = descent.next()) {
       if (*queue == query_.queue || within_nominal) {
         const victim_reason why = *queue == query_.queue ? victim_reason::in_queue : victim_reason::reclamation;

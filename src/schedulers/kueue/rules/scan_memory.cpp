@@ -5,8 +5,8 @@
 namespace kaisched::kueue {
 
 bool has_flavors_left(const scan_progress& progress) {
-  return std::any_of(progress.begin(), progress.end(), [](const auto& of_set) {
-    return std::any_of(of_set.begin(), of_set.end(), [](const auto& one) { return one.second != -1; });
+  return std::ranges::any_of(progress, [](const auto& of_set) {
+    return std::ranges::any_of(of_set, [](const auto& one) { return one.second != -1; });
   });
 }
 

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <limits>
 #include <string_view>
 #include <utility>
 
 #include "base/decimal.hpp"
-#include "base/nearest.hpp"
 #include "base/text.hpp"
+#include "policy/devices/vendor/words.hpp"
+#include "schedulers/common/rules/settings.hpp"
 
 namespace kaisched::kueue {
 
@@ -22,12 +23,12 @@ struct one_setting {
   std::string_view value;
 };
 
-error bad_setting(const one_setting& of, std::string_view why) {
-  return {status::argument, "option kueue.settings: '" + base::shown(of.text) + "': " + std::string(why), {}};
+error bad_setting(const one_setting& of, const std::string& why) {
+  return schedulers::bad_setting("kueue.settings", of.text, why);
 }
 
 error bad_value(const one_setting& of, std::string_view expected) {
-  return bad_setting(of, "'" + base::shown(of.value) + "' is not " + std::string(expected));
+  return bad_setting(of, schedulers::is_not(of.value, expected));
 }
 
 template <class Value>
@@ -51,21 +52,20 @@ result<void> choose(const one_setting& of, const std::array<named<Value>, Size>&
 
 using search = fungibility::search;
 using preference = fungibility::preference;
-constexpr std::array flags{named<bool>{"false", false}, named<bool>{"true", true}};
-constexpr std::array within_names{
-    named<victim_policy>{"never", victim_policy::never},
-    named<victim_policy>{"lower_priority", victim_policy::lower_priority},
-    named<victim_policy>{"lower_or_newer_equal_priority", victim_policy::lower_or_newer_equal_priority}};
-constexpr std::array reclaim_names{named<victim_policy>{"never", victim_policy::never},
-                                   named<victim_policy>{"lower_priority", victim_policy::lower_priority},
-                                   named<victim_policy>{"any", victim_policy::any}};
-constexpr std::array search_names{named<search>{"stop", search::stop}, named<search>{"next", search::next}};
-constexpr std::array preference_names{named<preference>{"borrowing", preference::borrowing_over_preemption},
-                                      named<preference>{"preemption", preference::preemption_over_borrowing}};
-constexpr std::array order_names{named<bool>{"best_effort", false}, named<bool>{"strict", true}};
-constexpr std::array strategy_names{named<share_strategy>{"at_most_final_share", share_strategy::at_most_final_share},
-                                    named<share_strategy>{"below_initial_share", share_strategy::below_initial_share}};
-constexpr std::array borrow_names{named<bool>{"never", false}, named<bool>{"lower_priority", true}};
+constexpr std::array flags{named{"false", false}, named{"true", true}};
+constexpr std::array within_names{named{"never", victim_policy::never},
+                                  named{"lower_priority", victim_policy::lower_priority},
+                                  named{"lower_or_newer_equal_priority", victim_policy::lower_or_newer_equal_priority}};
+constexpr std::array reclaim_names{named{"never", victim_policy::never},
+                                   named{"lower_priority", victim_policy::lower_priority},
+                                   named{"any", victim_policy::any}};
+constexpr std::array search_names{named{"stop", search::stop}, named{"next", search::next}};
+constexpr std::array preference_names{named{"borrowing", preference::borrowing_over_preemption},
+                                      named{"preemption", preference::preemption_over_borrowing}};
+constexpr std::array order_names{named{"best_effort", false}, named{"strict", true}};
+constexpr std::array strategy_names{named{"at_most_final_share", share_strategy::at_most_final_share},
+                                    named{"below_initial_share", share_strategy::below_initial_share}};
+constexpr std::array borrow_names{named{"never", false}, named{"lower_priority", true}};
 
 result<void> set_borrowing(const one_setting& of, queue_policy& into) {
   bool on = false;
@@ -79,46 +79,34 @@ result<void> set_borrowing(const one_setting& of, queue_policy& into) {
 }
 
 result<void> set_highest(const one_setting& of, queue_policy& into) {
-  std::int64_t number = 0;
-  const char* const end = of.value.data() + of.value.size();
-  const auto [at, failure] = std::from_chars(of.value.data(), end, number);
-  if (failure != std::errc{} || at != end) return bad_value(of, "an integer");
+  using limits = std::numeric_limits<std::int64_t>;
+  const auto number = schedulers::number_in(of.value, limits::min(), limits::max());
+  if (!number) return bad_value(of, "an integer");
   if (!into.preemption.borrow_within_cohort) into.preemption.borrow_within_cohort.emplace();
-  into.preemption.borrow_within_cohort->highest_priority = number;
+  into.preemption.borrow_within_cohort->highest_priority = *number;
   return {};
 }
 
 /// Settings that a queue may have of its own.
-using queue_setter = result<void> (*)(const one_setting&, queue_policy&);
-constexpr std::array queue_setters{
-    named<queue_setter>{"borrow_highest_priority", set_highest},
-    named<queue_setter>{"borrow_within_cohort", set_borrowing},
-    named<queue_setter>{
-        "order", [](const one_setting& of, queue_policy& into) { return choose(of, order_names, into.strict_order); }},
-    named<queue_setter>{"prefers", [](const one_setting& of,
-                                      queue_policy& into) { return choose(of, preference_names, into.rules.prefers); }},
-    named<queue_setter>{"reclaim_within_cohort",
-                        [](const one_setting& of, queue_policy& into) {
-                          return choose(of, reclaim_names, into.preemption.reclaim_within_cohort);
-                        }},
-    named<queue_setter>{
-        "when_can_borrow",
-        [](const one_setting& of, queue_policy& into) { return choose(of, search_names, into.rules.on_borrowing); }},
-    named<queue_setter>{
-        "when_can_preempt",
-        [](const one_setting& of, queue_policy& into) { return choose(of, search_names, into.rules.on_preemption); }},
-    named<queue_setter>{"within_queue",
-                        [](const one_setting& of, queue_policy& into) {
-                          return choose(of, within_names, into.preemption.within_queue);
-                        }},
-};
+constexpr std::array<std::string_view, 8> queue_keys{
+    "borrow_highest_priority", "borrow_within_cohort", "order",       "prefers", "reclaim_within_cohort",
+    "when_can_borrow",         "when_can_preempt",     "within_queue"};
+
+result<void> set_for_queue(const one_setting& of, queue_policy& into) {
+  if (of.key == "borrow_highest_priority") return set_highest(of, into);
+  if (of.key == "borrow_within_cohort") return set_borrowing(of, into);
+  if (of.key == "order") return choose(of, order_names, into.strict_order);
+  if (of.key == "prefers") return choose(of, preference_names, into.rules.prefers);
+  if (of.key == "reclaim_within_cohort") return choose(of, reclaim_names, into.preemption.reclaim_within_cohort);
+  if (of.key == "when_can_borrow") return choose(of, search_names, into.rules.on_borrowing);
+  if (of.key == "when_can_preempt") return choose(of, search_names, into.rules.on_preemption);
+  return choose(of, within_names, into.preemption.within_queue);
+}
 
 std::vector<std::string> names_between_plus(std::string_view text) {
   std::vector<std::string> names;
-  while (!text.empty()) {
-    const std::string_view name = text.substr(0, text.find('+'));
+  for (const std::string_view name : devices::split(text, '+')) {
     if (!name.empty()) names.emplace_back(name);
-    text.remove_prefix(std::min(text.size(), name.size() + 1));
   }
   return names;
 }
@@ -145,29 +133,21 @@ result<void> set_strategies(const one_setting& of, scheduler_setup& into) {
 }
 
 /// Settings of all queues together.
-using setter = result<void> (*)(const one_setting&, scheduler_setup&);
-constexpr std::array setters{
-    named<setter>{"fair_sharing",
-                  [](const one_setting& of, scheduler_setup& into) { return choose(of, flags, into.by_shares); }},
-    named<setter>{"fewer_pods",
-                  [](const one_setting& of, scheduler_setup& into) { return choose(of, flags, into.fewer_pods); }},
-    named<setter>{"flavor_label",
-                  [](const one_setting& of, scheduler_setup& into) -> result<void> {
-                    into.flavor_label = of.value;
-                    return {};
-                  }},
-    named<setter>{"flavors", set_flavors},
-    named<setter>{"share_strategies", set_strategies},
-    named<setter>{"topology",
-                  [](const one_setting& of, scheduler_setup& into) -> result<void> {
-                    into.topology = of.value;
-                    return {};
-                  }},
-};
+constexpr std::array<std::string_view, 6> setup_keys{"fair_sharing", "fewer_pods",       "flavor_label",
+                                                     "flavors",      "share_strategies", "topology"};
 
-constexpr std::array kind_names{named<quota_setting::kind>{"nominal", quota_setting::kind::nominal},
-                                named<quota_setting::kind>{"borrowing", quota_setting::kind::borrowing},
-                                named<quota_setting::kind>{"lending", quota_setting::kind::lending}};
+result<void> set_for_all(const one_setting& of, scheduler_setup& into) {
+  if (of.key == "fair_sharing") return choose(of, flags, into.by_shares);
+  if (of.key == "fewer_pods") return choose(of, flags, into.fewer_pods);
+  if (of.key == "flavors") return set_flavors(of, into);
+  if (of.key == "share_strategies") return set_strategies(of, into);
+  (of.key == "topology" ? into.topology : into.flavor_label) = of.value;
+  return {};
+}
+
+constexpr std::array kind_names{named{"nominal", quota_setting::kind::nominal},
+                                named{"borrowing", quota_setting::kind::borrowing},
+                                named{"lending", quota_setting::kind::lending}};
 /// Quota dimensions, with what a unit of them is in theirs.
 struct known_resource {
   std::string_view name;
@@ -208,19 +188,11 @@ result<bool> add_quota(const one_setting& of, scheduler_setup& into) {
   return false;
 }
 
-template <class Value, std::size_t Size>
-void add_names(const std::array<named<Value>, Size>& of, std::vector<std::string_view>& to) {
-  for (const named<Value>& one : of) to.push_back(one.name);
-}
-
 error unknown_key(const one_setting& of) {
-  std::vector<std::string_view> known;
-  add_names(queue_setters, known);
-  if (of.queue.empty()) add_names(setters, known);
-  std::string why = of.queue.empty() ? "there is no such setting" : "queues have no such setting";
-  if (const std::string_view nearest = base::nearest_name(of.key, known); !nearest.empty())
-    why += "; did you mean '" + std::string(nearest) + "'?";
-  return bad_setting(of, why);
+  std::vector<std::string_view> known(queue_keys.begin(), queue_keys.end());
+  if (of.queue.empty()) known.insert(known.end(), setup_keys.begin(), setup_keys.end());
+  const std::string why = of.queue.empty() ? "there is no such setting" : "queues have no such setting";
+  return bad_setting(of, why + schedulers::did_you_mean(of.key, known));
 }
 
 /// The name of a queue may have dots: its key is known from behind.
@@ -235,7 +207,7 @@ bool split_queue(one_setting& of) {
     if (at != std::string_view::npos && at > 0 && (best == std::string_view::npos || at < best)) best = at;
   };
   for (const auto& kind : kind_names) look_for("." + std::string(kind.name) + ".", false);
-  for (const auto& one : queue_setters) look_for("." + std::string(one.name), true);
+  for (const std::string_view key : queue_keys) look_for("." + std::string(key), true);
   if (best == std::string_view::npos) best = rest.rfind('.');
   if (best == std::string_view::npos || best == 0 || best + 1 == rest.size()) return false;
   of.queue = rest.substr(0, best);
@@ -244,12 +216,8 @@ bool split_queue(one_setting& of) {
 }
 
 result<void> apply_to_all(const one_setting& of, scheduler_setup& into) {
-  for (const auto& one : setters) {
-    if (one.name == of.key) return one.value(of, into);
-  }
-  for (const auto& one : queue_setters) {
-    if (one.name == of.key) return one.value(of, into.usual);
-  }
+  if (std::ranges::find(setup_keys, of.key) != setup_keys.end()) return set_for_all(of, into);
+  if (std::ranges::find(queue_keys, of.key) != queue_keys.end()) return set_for_queue(of, into.usual);
   return unknown_key(of);
 }
 
@@ -257,10 +225,8 @@ result<void> apply_to_queue(const one_setting& of, scheduler_setup& into) {
   const result<bool> is_quota = add_quota(of, into);
   if (!is_quota) return is_quota.failure();
   if (*is_quota) return {};
-  for (const auto& one : queue_setters) {
-    if (one.name == of.key) return one.value(of, into.own.emplace(std::string(of.queue), into.usual).first->second);
-  }
-  return unknown_key(of);
+  if (std::ranges::find(queue_keys, of.key) == queue_keys.end()) return unknown_key(of);
+  return set_for_queue(of, into.own.emplace(std::string(of.queue), into.usual).first->second);
 }
 
 }  // namespace

@@ -12,12 +12,12 @@
 #include <utility>
 
 #include "base/saturating.hpp"
-#include "base/text_order.hpp"
 #include "model/account.hpp"
 #include "model/figures.hpp"
 #include "policy/access.hpp"
 #include "policy/predicates/neighbours.hpp"
 #include "policy/predicates/power_caps.hpp"
+#include "schedulers/common/cycle/session_reader.hpp"
 
 namespace kaisched::volcano {
 
@@ -128,10 +128,10 @@ class pods_as_neighbours final : public neighbourhood {
   std::vector<pod_row> stuck_;
 };
 
-class cluster_view_maker {
+class cluster_view_maker : schedulers::session_reader {
  public:
   cluster_view_maker(const framework::session_state& c, const job_plan& plan)
-      : c_(c), s_(c.state()), plan_(plan), requests_(s_.classes.size()) {}
+      : session_reader(c), plan_(plan), requests_(s_.classes.size()) {}
 
   result<cluster_view> make(bool enqueues) {
     made_.cluster.enqueues = enqueues;
@@ -149,11 +149,7 @@ class cluster_view_maker {
     add_bystanders();
     if (auto done = find_topology(); !done) return done.failure();
     add_domains();
-    std::vector<group_row> groups;
-    for (group_row g = 0; g < s_.group_slots; ++g) {
-      if (s_.groups[g].live) groups.push_back(g);
-    }
-    base::sort_by_text(groups, [&](group_row g) { return s_.group_names[g]; });
+    const std::vector<group_row> groups = all_groups();
     made_.cluster.tasks.reserve(s_.pods.size());
     made_.pods.reserve(s_.pods.size());
     made_.cluster.jobs.reserve(plan_.by_pod ? s_.pods.size() : groups.size());
@@ -168,10 +164,9 @@ class cluster_view_maker {
 
  private:
   [[nodiscard]] class_row classes() const { return static_cast<class_row>(s_.classes.size()); }
-  [[nodiscard]] pod_status status(pod_row pod) const { return static_cast<pod_status>(c_.live.pod_state[pod]); }
-  [[nodiscard]] row node_of(pod_row pod) const {
-    const std::uint32_t slot = c_.live.pod_node[pod];
-    return slot == kaisched::no_row ? nowhere : (*s_.node_row_of_slot)[slot];
+  [[nodiscard]] row place_of(pod_row pod) const {
+    const node_row node = node_of(pod);
+    return node == kaisched::no_row ? nowhere : node;
   }
 
   void add_nodes(bool counts_pods) {
@@ -257,16 +252,13 @@ class cluster_view_maker {
     if (root == made_.cluster.queues.end()) made_.cluster.queues.emplace_back().name = root_name;
   }
 
-  /// What a pod asks for; parts of devices by memory count as parts of the smallest device.
-  const policy::shared_resources& request_of(pod_row pod) {
+  const policy::shared_resources& resources_of(pod_row pod) {
     const class_row row = s_.pods[pod].pod_class;
     if (requests_[row]) return *requests_[row];
-    const model::pod_class& of = *s_.classes[row];
     policy::resource_list made;
-    const model::quota_vector asked = c_.queues.asked(of);
-    for (dimension d = 0; d < s_.dims(); ++d) {
-      const std::int64_t amount = d < quota_dimensions ? asked[d] : of.requests(d);
-      if (amount != 0) add_amount(s_, d, static_cast<double>(amount), made);
+    const std::vector<std::int64_t> asked = session_reader::request_of(row);
+    for (dimension d = 0; d < asked.size(); ++d) {
+      if (asked[d] != 0) add_amount(s_, d, static_cast<double>(asked[d]), made);
     }
     return requests_[row].emplace(std::move(made));
   }
@@ -274,10 +266,10 @@ class cluster_view_maker {
   void add_bystanders() {
     for (pod_row p = 0; p < s_.pod_slots; ++p) {
       if (!s_.pods[p].live || s_.pods[p].sub != kaisched::no_row) continue;
-      const row at = node_of(p);
+      const row at = place_of(p);
       if (at == nowhere || !model::is_in(status(p), model::active_used)) continue;
       node_state& node = made_.cluster.nodes[at];
-      const policy::resource_list& request = request_of(p);
+      const policy::resource_list& request = resources_of(p);
       node.used.add(request);
       node.idle.subtract(request);
       if (status(p) == pod_status::releasing) node.releasing.add(request);
@@ -397,19 +389,15 @@ class cluster_view_maker {
 
   /// Each pod is a job of its own.
   void add_pods(group_row g) {
-    const model::group_core& from = s_.groups[g];
-    for (sub_group_row sub = from.first_sub; sub < from.first_sub + from.sub_count; ++sub) {
-      if (s_.subs[sub].is_set) continue;
-      for (pod_row p = s_.subs[sub].first_pod; p != kaisched::no_row; p = s_.pods[p].next) {
-        const row at = made_.cluster.jobs.size();
-        job_state& job = start_job(g, s_.pod_names[p]);
-        job.created = s_.pod_extras[p].created;
-        job.min_available = 1;
-        job.sub_jobs.emplace_back().name = job.name;
-        add_task(g, p, at, 0, {});
-        finish_job(made_.cluster.jobs[at]);
-      }
-    }
+    each_pod(g, [&](pod_row p) {
+      const row at = made_.cluster.jobs.size();
+      job_state& job = start_job(g, s_.pod_names[p]);
+      job.created = s_.pod_extras[p].created;
+      job.min_available = 1;
+      job.sub_jobs.emplace_back().name = job.name;
+      add_task(g, p, at, 0, {});
+      finish_job(made_.cluster.jobs[at]);
+    });
   }
 
   void add_job(group_row g) {
@@ -468,10 +456,10 @@ class cluster_view_maker {
     task.name = s_.pod_names[p];
     task.uid = task.name;
     task.role = role;
-    task.request = request_of(p);
+    task.request = resources_of(p);
     task.first_request = task.request;
     task.pod_priority = s_.groups[g].priority;
-    task.priority = s_.pod_extras[p].priority == unset ? s_.groups[g].priority : s_.pod_extras[p].priority;
+    task.priority = priority_of(p);
     task.created = s_.pod_extras[p].created;
     const std::int64_t start = s_.group_extras[g].last_start;
     task.started = start == unset ? task.created : start;
@@ -488,7 +476,7 @@ class cluster_view_maker {
     task.critical = s_.group_extras[g].name_space == "kube-system";
     cluster.jobs[job].tasks.push_back(at);
     cluster.jobs[job].sub_jobs[sub_job].tasks.push_back(at);
-    task.node = node_of(p);
+    task.node = place_of(p);
     if (task.node != nowhere && model::is_in(status(p), model::active_used)) {
       cluster.charge(at);
     } else {
@@ -695,8 +683,6 @@ class cluster_view_maker {
         first.size() == 1 ? tasks[first.front()].request : policy::shared_resources(requests_of(made_.cluster, first));
   }
 
-  const framework::session_state& c_;
-  const model::cluster_state& s_;
   const job_plan& plan_;
   cluster_view made_;
   std::vector<std::optional<policy::shared_resources>> requests_;  ///< by class

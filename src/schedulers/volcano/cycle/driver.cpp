@@ -10,6 +10,7 @@
 #include "actions/placement.hpp"
 #include "actions/unit_remains.hpp"
 #include "framework/members.hpp"
+#include "schedulers/common/cycle/attempts.hpp"
 #include "schedulers/schedulers.hpp"
 #include "schedulers/volcano/cycle/actions.hpp"
 #include "schedulers/volcano/cycle/cluster_view.hpp"
@@ -70,75 +71,57 @@ class performer {
     if (const auto before = held_.extract(group)) {
       statement.insert(statement.begin(), before.mapped().begin(), before.mapped().end());
     }
-    const bool had_started = framework::count_pods(c_, group, &model::sub_counts::holding) > 0;
+    const bool had_started = schedulers::begin_attempt(c_, group);
     const bool evicts = std::ranges::any_of(statement, [](const auto& one) { return one.what == deed::evict; });
-    ++c_.results.statistics.back().groups_tried;
     const std::size_t broken = actions::unit_remains(c_, group).size();
-    std::map<group_row, std::size_t> losers;  // with what of them stood in broken units before
+    schedulers::unit_losses losses(c_);
     for (const operation& one : statement) {
-      const pod_row pod = world_.pods[one.task];
-      if (one.what != deed::evict || c_.state().pods[pod].group == kaisched::no_row) continue;
-      const group_row loser = c_.state().pods[pod].group;
-      losers.try_emplace(loser, actions::unit_remains(c_, loser).size());
+      if (one.what == deed::evict) losses.expect(pod_of(one));
     }
     for (const operation& one : statement) {
-      const pod_row pod = world_.pods[one.task];
       if (one.what == deed::evict) {
-        if (framework::is_active(c_, pod)) c_.statement.evict(pod);  // else it has gone with its unit
-      } else if (!actions::put_on(c_, pod, static_cast<node_row>(one.node), one.what == deed::allocate)) {
+        losses.evict(pod_of(one));
+      } else if (!put(one)) {
         c_.statement.rollback(0);
-        framework::failure why;
-        why.group = group;
-        why.pod = pod;
-        c_.results.failures.push_back(why);
+        schedulers::note_failure(c_, group, pod_of(one));
         if (!evicts) refused_.push_back(std::move(statement));
         return {};
       }
     }
-    for (const auto& [loser, before] : losers) actions::evict_unit_remains(c_, loser, before);
+    losses.evict_rest();
     if (!c_.statement.keeps_budgets(group)) {
-      framework::failure why;
-      why.group = group;
-      c_.results.failures.push_back(why);
+      schedulers::note_failure(c_, group);
       return {};
     }
     // Tiers count pods: what is a part of a unit waits for the rest of it.
-    operations all;
-    if (actions::unit_remains(c_, group).size() > broken) {
-      all = statement;
-      operations part = evicts ? operations{} : actions::take_unit_remains(c_, group, statement, [&](const auto& one) {
-        return world_.pods[one.task];
-      });
-      c_.statement.rollback(0);
-      if (part.empty()) return {};
-      held_.emplace(group, std::move(part));
-      const bool fits = std::ranges::all_of(statement, [&](const auto& one) {
-        return actions::put_on(c_, world_.pods[one.task], static_cast<node_row>(one.node), one.what == deed::allocate);
-      });
-      if (statement.empty() || !fits || actions::unit_remains(c_, group).size() > broken) {
-        c_.statement.rollback(0);
-        held_[group] = std::move(all);
-        return {};
-      }
-    }
+    const operations all = statement;
+    operations part;
+    const schedulers::unit_outcome units = schedulers::keep_whole_units(
+        c_, group, broken, !evicts, statement, [&](const operation& one) { return pod_of(one); },
+        [&](const operation& one) { return put(one); }, part);
+    if (units == schedulers::unit_outcome::refused) return {};
     // A part of a gang: backfill may bring the pods that ask for nothing, which count as there before. Room that
     // preempt has promised to some of a gang holds for one session in Volcano, and would stay here.
-    if (!evicts && c_.setup->keeps_gangs && !framework::is_satisfied(c_, c_.state().groups[group].first_sub)) {
+    if (units == schedulers::unit_outcome::waits ||
+        (!evicts && c_.setup->keeps_gangs && !framework::is_satisfied(c_, c_.state().groups[group].first_sub))) {
       c_.statement.rollback(0);
-      held_[group] = all.empty() ? std::move(statement) : std::move(all);
+      held_[group] = all;
       return {};
     }
+    if (!part.empty()) held_[group] = std::move(part);
     bool waits = std::ranges::none_of(statement, [](const auto& one) { return one.what == deed::allocate; });
     if (!waits && actions::has_units(c_, group) && framework::must_wait_as_a_whole(c_, group)) {
       c_.statement.convert_to_pipelined(group);
       waits = true;
     }
-    if (!evicts && !waits) {
-      const result<bool> starts = actions::permit_start(c_, group);
-      if (!starts) return starts.failure();
-      if (!*starts) return {};
-    }
-    return actions::commit_group(c_, group, waits, had_started);
+    if (evicts) return actions::commit_group(c_, group, waits, had_started);
+    const result<bool> starts = actions::start_placed(c_, group, waits, had_started);
+    return starts ? result<void>() : result<void>(starts.failure());
+  }
+
+  [[nodiscard]] pod_row pod_of(const operation& one) const { return world_.pods[one.task]; }
+  bool put(const operation& one) {
+    return actions::put_on(c_, pod_of(one), static_cast<node_row>(one.node), one.what == deed::allocate);
   }
 
   framework::session_state& c_;

@@ -6,7 +6,6 @@
 #include <compare>
 #include <cstdint>
 #include <deque>
-#include <iterator>
 #include <map>
 #include <set>
 #include <span>
@@ -121,11 +120,7 @@ class gang_taking {
         const row job = jobs->pop();
         statement made(session_);
         take_in_domains(made, job);
-        if (session_.is_pipelined(job)) {
-          made.commit(committed_);
-        } else {
-          made.discard();
-        }
+        commit_if_pipelined(session_, job, made, committed_);
       }
     }
     return std::move(committed_);
@@ -289,9 +284,8 @@ class gang_taking {
     shrunk_tasks_.clear();
     std::vector<offer> left;
     for (const offer& one : offers) {
-      std::vector<row> tasks;
-      std::ranges::copy_if(*one.tasks, std::back_inserter(tasks),
-                           [&](row task) { return std::ranges::binary_search(allowed, task); });
+      std::vector<row> tasks =
+          those_that(*one.tasks, [&](row task) { return std::ranges::binary_search(allowed, task); });
       if (tasks.size() == one.tasks->size()) {
         left.push_back(one);
         continue;

@@ -84,11 +84,9 @@ row choose_node(const session& of, row task, const std::vector<row>& nodes) {
 }
 
 std::vector<row> waiting_tasks(const cluster_state& cluster, const std::vector<row>& tasks) {
-  std::vector<row> waiting;
-  std::ranges::copy_if(tasks, std::back_inserter(waiting), [&](row task) {
+  return those_that(tasks, [&](row task) {
     return cluster.tasks[task].status == task_status::pending && !cluster.tasks[task].gated;
   });
-  return waiting;
 }
 
 }  // namespace kaisched::volcano

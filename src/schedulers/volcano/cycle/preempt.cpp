@@ -46,11 +46,7 @@ class preemption {
     statement made(session_);
     task_heap& tasks = tasks_.at(job);
     while (session_.is_starving(job) && !tasks.empty()) preempt_for(made, tasks.pop(), preempted::other_jobs);
-    if (session_.is_pipelined(job)) {
-      made.commit(committed_);
-    } else {
-      made.discard();
-    }
+    commit_if_pipelined(session_, job, made, committed_);
   }
 
   void within_job(row job) {
@@ -194,10 +190,8 @@ class preemption {
   }
 
   [[nodiscard]] std::vector<row> allowed_on(row task, row node, preempted whose) const {
-    std::vector<row> candidates;
-    std::ranges::copy_if(tasks_on(session_, node), std::back_inserter(candidates),
-                         [&](row victim) { return is_candidate(victim, task, whose); });
-    return session_.preemptable(task, candidates);
+    return session_.preemptable(
+        task, those_that(tasks_on(session_, node), [&](row victim) { return is_candidate(victim, task, whose); }));
   }
 
   bool preempt_on(statement& made, row task, row node, preempted whose) {

@@ -8,15 +8,12 @@ namespace kaisched::volcano {
 namespace {
 
 std::vector<row> tasks_of_other_queues(const session& of, row node, row queue) {
-  std::vector<row> found;
-  for (const row task : tasks_on(of, node)) {
+  return those_that(tasks_on(of, node), [&](row task) {
     const auto& one = of.cluster().tasks[task];
-    if (one.status != task_status::running || !one.preemptable) continue;
+    if (one.status != task_status::running || !one.preemptable) return false;
     const row theirs = of.cluster().jobs[one.job].queue;
-    if (theirs == queue || theirs == no_row || !of.cluster().queues[theirs].reclaimable) continue;
-    found.push_back(task);
-  }
-  return found;
+    return theirs != queue && theirs != no_row && of.cluster().queues[theirs].reclaimable;
+  });
 }
 
 /// Takes as few as suffice, in the order of victims, and gives the task the place.
@@ -59,11 +56,7 @@ void reclaim_for_job(session& of, row job, row queue, decisions& committed) {
     if (!of.cluster().tasks[task].preempts || !of.is_preemptive(queue, {task})) continue;
     reclaim_for_task(of, made, task, queue);
   }
-  if (of.is_pipelined(job)) {
-    made.commit(committed);
-  } else {
-    made.discard();
-  }
+  commit_if_pipelined(of, job, made, committed);
 }
 
 }  // namespace

@@ -26,6 +26,14 @@ bool could_make_room(const session& of, row task, row node, const std::vector<ro
   return fits(of.cluster().tasks[task].first_request, free);
 }
 
+void commit_if_pipelined(const session& of, row job, statement& made, decisions& committed) {
+  if (of.is_pipelined(job)) {
+    made.commit(committed);
+  } else {
+    made.discard();
+  }
+}
+
 std::vector<row> tasks_on(const session& of, row node) {
   std::vector<row> tasks;
   for (const auto& [task, status] : of.cluster().nodes[node].tasks) tasks.push_back(task);

@@ -19,6 +19,8 @@ namespace kaisched::volcano {
 [[nodiscard]] bool could_ever_make_room(const session& of, row task, row node);
 /// Those that are taken could make room for the task, all of them together.
 [[nodiscard]] bool could_make_room(const session& of, row task, row node, const std::vector<row>& taken);
+/// Commits what was done for the job if it would run then, else takes it back.
+void commit_if_pipelined(const session& of, row job, statement& made, decisions& committed);
 [[nodiscard]] std::vector<row> tasks_on(const session& of, row node);
 
 }  // namespace kaisched::volcano

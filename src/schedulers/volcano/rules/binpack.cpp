@@ -14,7 +14,6 @@ class binpack final : public plugin {
   binpack(policy::resource_weights weights, std::int64_t weight) : weights_(std::move(weights)), weight_(weight) {}
 
   [[nodiscard]] std::string_view name() const override { return "binpack"; }
-  [[nodiscard]] points orders() const override { return {}; }
   [[nodiscard]] bool judges_victims_by_node() const override { return true; }
 
   [[nodiscard]] bool scores_nodes() const override { return true; }

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
+#include <limits>
 #include <optional>
 #include <utility>
 
-#include "base/nearest.hpp"
 #include "base/text.hpp"
+#include "schedulers/common/rules/settings.hpp"
 #include "schedulers/volcano/rules/plugins.hpp"
 
 namespace kaisched::volcano {
@@ -66,23 +65,17 @@ class settings_of {
   [[nodiscard]] std::int64_t integer(std::string_view key, std::int64_t fallback, std::int64_t least) {
     setting* const found = find(key);
     if (found == nullptr) return fallback;
-    std::int64_t value = 0;
-    const char* const end = found->value.data() + found->value.size();
-    const auto [at, failure] = std::from_chars(found->value.data(), end, value);
-    if (failure != std::errc{} || at != end || value < least || value > most_weight)
-      refuse(*found, "an integer from " + std::to_string(least) + " to " + std::to_string(most_weight));
-    return value;
+    const auto value = schedulers::number_in(found->value, least, most_weight);
+    if (!value) refuse(*found, "an integer from " + std::to_string(least) + " to " + std::to_string(most_weight));
+    return value.value_or(fallback);
   }
 
   [[nodiscard]] double number(std::string_view key, double fallback, double least) {
     setting* const found = find(key);
     if (found == nullptr) return fallback;
-    double value = 0;
-    const char* const end = found->value.data() + found->value.size();
-    const auto [at, failure] = std::from_chars(found->value.data(), end, value);
-    if (failure != std::errc{} || at != end || !std::isfinite(value) || value < least)
-      refuse(*found, "a number from " + std::to_string(least));
-    return value;
+    const auto value = schedulers::number_in(found->value, least, std::numeric_limits<double>::max());
+    if (!value) refuse(*found, "a number from " + std::to_string(least));
+    return value.value_or(fallback);
   }
 
   /// In nanoseconds.
@@ -117,19 +110,15 @@ class settings_of {
         continue;
       one.known = true;
       const auto parts = split_at(one.value, ':');
-      std::int64_t weight = 0;
-      const bool good =
-          parts && (parts->first == "least" || parts->first == "most") &&
-          std::from_chars(parts->second.data(), parts->second.data() + parts->second.size(), weight).ptr ==
-              parts->second.data() + parts->second.size() &&
-          weight > 0 && weight <= most_weight;
-      if (!good) {
+      const auto weight =
+          parts ? schedulers::number_in<std::int64_t>(parts->second, 1, most_weight) : std::optional<std::int64_t>();
+      if (!weight || (parts->first != "least" && parts->first != "most")) {
         refuse(one, "least:WEIGHT or most:WEIGHT");
         continue;
       }
       to[std::string(one.key.substr(prefix.size() + 1))] = {
           parts->first == "least" ? policy::fit_strategy::least_allocated : policy::fit_strategy::most_allocated,
-          weight};
+          *weight};
     }
   }
 
@@ -157,9 +146,8 @@ class settings_of {
   }
 
   void refuse(const setting& one, std::string_view expected) {
-    if (fault_) return;
-    fault_ = bad_plan("option volcano.settings: '" + base::shown(one.text) + "': '" + base::shown(one.value) +
-                      "' is not " + std::string(expected));
+    if (!fault_)
+      fault_ = schedulers::bad_setting("volcano.settings", one.text, schedulers::is_not(one.value, expected));
   }
 
   std::vector<setting>& all_;
@@ -265,11 +253,8 @@ constexpr auto all_action_names = names_of(all_actions);
 
 std::string unknown(std::string_view option, std::string_view kind, std::string_view name,
                     std::span<const std::string_view> known) {
-  std::string message =
-      "option " + std::string(option) + ": there is no " + std::string(kind) + " '" + base::shown(name) + "'";
-  const std::string_view nearest = base::nearest_name(name, known);
-  if (!nearest.empty()) message += "; did you mean '" + std::string(nearest) + "'?";
-  return message;
+  return "option " + std::string(option) + ": there is no " + std::string(kind) + " '" + base::shown(name) + "'" +
+         schedulers::did_you_mean(name, known);
 }
 
 result<std::vector<setting>> split_settings(const std::vector<std::string>& texts) {

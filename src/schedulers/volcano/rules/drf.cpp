@@ -88,15 +88,13 @@ class drf final : public plugin {
     mine.add(cluster.tasks[task].request);
     const double own = share(mine);
     std::map<row, policy::resource_list> left;
-    std::vector<row> allowed;
-    for (const row one : candidates) {
+    return those_that(candidates, [&](row one) {
       const row job = cluster.tasks[one].job;
       policy::resource_list& other = left.try_emplace(job, allocated_[job]).first->second;
       other.subtract(cluster.tasks[one].request);
       const double theirs = share(other);
-      if (own < theirs || std::fabs(own - theirs) <= share_slack) allowed.push_back(one);
-    }
-    return allowed;
+      return own < theirs || std::fabs(own - theirs) <= share_slack;
+    });
   }
 
  private:

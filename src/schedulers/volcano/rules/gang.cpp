@@ -13,7 +13,7 @@ int unready_first(bool left_ready, bool right_ready) {
   return left_ready ? 1 : -1;
 }
 
-class gang final : public plugin {
+class gang final : public sparing_plugin {
  public:
   [[nodiscard]] std::string_view name() const override { return "gang"; }
   [[nodiscard]] points orders() const override { return points_at({point::job_order, point::sub_job_order}); }
@@ -65,29 +65,18 @@ class gang final : public plugin {
     return policy::is_gang_starving(counts_of(of.cluster(), of.cluster().jobs[job]));
   }
 
-  [[nodiscard]] bool is_short_of_room(const session& of, row job) const override {
-    const job_state& one = of.cluster().jobs[job];
-    if (one.tasks.empty() || policy::is_gang_ready(counts_of(of.cluster(), one))) return false;
-    return !policy::is_only_leaving(places_of(of.cluster(), one));
-  }
-
   [[nodiscard]] victims preemptable(const session& of, row, const std::vector<row>& candidates) const override {
     std::map<row, std::int64_t> left;
-    std::vector<row> allowed;
-    for (const row task : candidates) {
+    return those_that(candidates, [&](row task) {
       const row job = of.cluster().tasks[task].job;
       const policy::gang_counts counts = counts_of(of.cluster(), of.cluster().jobs[job]);
       std::int64_t& ready = left.try_emplace(job, counts.ready).first->second;
-      if (ready <= counts.min_available) continue;
+      if (ready <= counts.min_available) return false;
       --ready;
-      allowed.push_back(task);
-    }
-    return allowed;
+      return true;
+    });
   }
 
-  [[nodiscard]] victims reclaimable(const session& of, row task, const std::vector<row>& candidates) const override {
-    return preemptable(of, task, candidates);
-  }
   /// Who takes from gangs as a whole knows what they can spare.
   [[nodiscard]] victims evictable(const session&, row, taking, const std::vector<row>& candidates) const override {
     return candidates;

@@ -16,7 +16,6 @@ class network final : public plugin {
   explicit network(network_settings settings) : settings_(std::move(settings)) {}
 
   [[nodiscard]] std::string_view name() const override { return "network-topology-aware"; }
-  [[nodiscard]] points orders() const override { return {}; }
 
   void open(const session& of, const points&) override {
     const cluster_state& cluster = of.cluster();

@@ -18,7 +18,6 @@ class node_group final : public plugin {
   node_group(bool strict, bool in_order) : strict_(strict), in_order_(in_order) {}
 
   [[nodiscard]] std::string_view name() const override { return "nodegroup"; }
-  [[nodiscard]] points orders() const override { return {}; }
 
   void open(const session& of, const points& on) override {
     const bool inherits = on.test(static_cast<std::size_t>(point::hierarchy));

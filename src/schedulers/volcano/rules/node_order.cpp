@@ -86,7 +86,6 @@ class node_order final : public plugin {
   explicit node_order(node_order_weights weights) : weights_(weights) {}
 
   [[nodiscard]] std::string_view name() const override { return "nodeorder"; }
-  [[nodiscard]] points orders() const override { return {}; }
   [[nodiscard]] bool judges_victims_by_node() const override { return true; }
 
   [[nodiscard]] bool scores_nodes() const override { return true; }

@@ -13,7 +13,6 @@ class overcommit final : public plugin {
   explicit overcommit(double factor) : factor_(factor) {}
 
   [[nodiscard]] std::string_view name() const override { return "overcommit"; }
-  [[nodiscard]] points orders() const override { return {}; }
 
   void open(const session& of, const points&) override {
     const cluster_state& cluster = of.cluster();

@@ -4,10 +4,12 @@
 ///
 /// Source: volcano-sh/volcano, pkg/scheduler/framework/session_plugins.go.
 
+#include <algorithm>
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -77,7 +79,7 @@ class plugin {
   virtual void task_deallocated(const session& /*of*/, row /*task*/) {}
 
   /// At which of the points of orders it says something; elsewhere it is not asked.
-  [[nodiscard]] virtual points orders() const { return points().set(); }
+  [[nodiscard]] virtual points orders() const { return {}; }
   [[nodiscard]] virtual order job_order(const session&, row, row) const { return std::nullopt; }
   /// It orders jobs by a number, the lowest first, that changes with `cluster_state::changes_of_job` alone; it is asked
   /// for `job_key` then and not for `job_order`.
@@ -101,8 +103,6 @@ class plugin {
   }
   [[nodiscard]] virtual std::optional<vote> may_enqueue(const session&, row /*job*/) const { return std::nullopt; }
   virtual void job_enqueued(const session&, row /*job*/) {}
-  /// At the end: the job lacks places for what it must have.
-  [[nodiscard]] virtual bool is_short_of_room(const session&, row /*job*/) const { return false; }
 
   [[nodiscard]] virtual answer is_overused(const session&, row /*queue*/) const { return std::nullopt; }
   [[nodiscard]] virtual answer is_allocatable(const session&, row /*queue*/, row /*task*/) const {
@@ -149,6 +149,22 @@ class plugin {
     return std::nullopt;
   }
 };
+
+/// A plug-in that allows the same victims whatever they are taken for.
+class sparing_plugin : public plugin {
+ public:
+  [[nodiscard]] victims reclaimable(const session& of, row task, const std::vector<row>& candidates) const final {
+    return preemptable(of, task, candidates);
+  }
+};
+
+/// Those of some tasks for which something holds, in their order.
+template <class Holds>
+[[nodiscard]] std::vector<row> those_that(const std::vector<row>& tasks, const Holds& holds) {
+  std::vector<row> found;
+  std::ranges::copy_if(tasks, std::back_inserter(found), holds);
+  return found;
+}
 
 /// A plug-in where it stands in the tiers.
 struct placed_plugin {

@@ -39,23 +39,19 @@ class priority final : public plugin {
   [[nodiscard]] victims preemptable(const session& of, row task, const std::vector<row>& candidates) const override {
     const cluster_state& cluster = of.cluster();
     const task_state& taker = cluster.tasks[task];
-    std::vector<row> allowed;
-    std::ranges::copy_if(candidates, std::back_inserter(allowed), [&](row one) {
+    return those_that(candidates, [&](row one) {
       const task_state& other = cluster.tasks[one];
       if (other.job == taker.job) return other.priority < taker.priority;
       return cluster.jobs[other.job].priority < cluster.jobs[taker.job].priority;
     });
-    return allowed;
   }
 
   [[nodiscard]] victims evictable(const session& of, row job, taking how,
                                   const std::vector<row>& candidates) const override {
     if (how == taking::reclaim) return candidates;
     const std::vector<job_state>& jobs = of.cluster().jobs;
-    std::vector<row> allowed;
-    std::ranges::copy_if(candidates, std::back_inserter(allowed),
-                         [&](row one) { return jobs[of.cluster().tasks[one].job].priority < jobs[job].priority; });
-    return allowed;
+    return those_that(candidates,
+                      [&](row one) { return jobs[of.cluster().tasks[one].job].priority < jobs[job].priority; });
   }
 
   [[nodiscard]] answer is_starving(const session& of, row job) const override {
@@ -65,20 +61,13 @@ class priority final : public plugin {
   }
 };
 
-class conformance final : public plugin {
+class conformance final : public sparing_plugin {
  public:
   [[nodiscard]] std::string_view name() const override { return "conformance"; }
-  [[nodiscard]] points orders() const override { return {}; }
   [[nodiscard]] bool judges_victims_by_node() const override { return true; }
 
   [[nodiscard]] victims preemptable(const session& of, row, const std::vector<row>& candidates) const override {
-    std::vector<row> allowed;
-    std::ranges::copy_if(candidates, std::back_inserter(allowed),
-                         [&](row one) { return !of.cluster().tasks[one].critical; });
-    return allowed;
-  }
-  [[nodiscard]] victims reclaimable(const session& of, row task, const std::vector<row>& candidates) const override {
-    return preemptable(of, task, candidates);
+    return those_that(candidates, [&](row one) { return !of.cluster().tasks[one].critical; });
   }
   [[nodiscard]] victims evictable(const session& of, row, taking, const std::vector<row>& candidates) const override {
     return preemptable(of, no_row, candidates);
@@ -88,7 +77,6 @@ class conformance final : public plugin {
 class predicates final : public plugin {
  public:
   [[nodiscard]] std::string_view name() const override { return "predicates"; }
-  [[nodiscard]] points orders() const override { return {}; }
   [[nodiscard]] bool judges_victims_by_node() const override { return true; }
 
   [[nodiscard]] node_refusal refuses(const session& of, row task, row node) const override {

@@ -106,15 +106,13 @@ class proportion final : public plugin {
   /// A queue loses tasks while it holds more than it deserves of anything.
   [[nodiscard]] victims reclaimable(const session& of, row, const std::vector<row>& candidates) const override {
     std::map<row, policy::resource_list> left;
-    std::vector<row> allowed;
-    for (const row task : candidates) {
+    return those_that(candidates, [&](row task) {
       const row queue = of.cluster().jobs[of.cluster().tasks[task].job].queue;
       policy::resource_list& allocated = left.try_emplace(queue, books_[queue].allocated).first->second;
-      if (policy::less_equal(allocated, books_[queue].deserved, policy::absent_resource::zero)) continue;
+      if (policy::less_equal(allocated, books_[queue].deserved, policy::absent_resource::zero)) return false;
       allocated.subtract(of.cluster().tasks[task].request);
-      allowed.push_back(task);
-    }
-    return allowed;
+      return true;
+    });
   }
 
   [[nodiscard]] answer is_overused(const session&, row queue) const override {

@@ -100,16 +100,12 @@ void enter_job(const cluster_state& cluster, const job_state& job, queue_book& b
     book.elastic.add(policy::beyond_minimum(allocated, job.min_resources.value_or(policy::shared_resources())));
 }
 
-policy::resource_list all_guarantees(const cluster_state& cluster) {
-  policy::resource_list sum;
-  for (const queue_state& queue : cluster.queues) {
-    if (queue.guarantee) sum.add(*queue.guarantee);
-  }
-  return sum;
-}
-
 policy::resource_list most_of(const cluster_state& cluster, const queue_state& queue) {
-  policy::resource_list most = difference(cluster.total(), all_guarantees(cluster), policy::absent_resource::zero).more;
+  policy::resource_list guarantees;  // also of queues without jobs
+  for (const queue_state& one : cluster.queues) {
+    if (one.guarantee) guarantees.add(*one.guarantee);
+  }
+  policy::resource_list most = difference(cluster.total(), guarantees, policy::absent_resource::zero).more;
   if (queue.guarantee) most.add(*queue.guarantee);
   if (queue.capability) {
     policy::resource_list capability = *queue.capability;

@@ -54,8 +54,6 @@ using queue_books = std::vector<queue_book>;
 
 /// Adds what the job holds, waits for and was promised.
 void enter_job(const cluster_state& cluster, const job_state& job, queue_book& book);
-/// Guarantees of all queues, also of those without jobs.
-[[nodiscard]] policy::resource_list all_guarantees(const cluster_state& cluster);
 /// The limit of a queue: what nobody else is guaranteed, and no more than its capability.
 [[nodiscard]] policy::resource_list most_of(const cluster_state& cluster, const queue_state& queue);
 /// Whether a queue may hold so much more, by the resources that are asked for.

@@ -11,12 +11,15 @@ namespace kaisched::volcano {
 session::session(cluster_state cluster, std::vector<tier> tiers)
     : cluster_(std::move(cluster)), tiers_(std::move(tiers)) {
   settle_domains(cluster_);
+  asked_.resize(point_count);
   orderers_.resize(point_count);
   for (const tier& of : tiers_) {
     for (const placed_plugin& one : of) {
-      const points at = one.on & one.does->orders();
+      plugins_.push_back(one.does.get());
+      const points orders = one.on & one.does->orders();
       for (std::size_t i = 0; i < point_count; ++i) {
-        if (at.test(i)) orderers_[i].push_back(one.does.get());
+        if (one.on.test(i)) asked_[i].push_back(one.does.get());
+        if (orders.test(i)) orderers_[i].push_back(one.does.get());
       }
     }
   }
@@ -29,14 +32,9 @@ session::session(cluster_state cluster, std::vector<tier> tiers)
   for (tier& of : tiers_) {
     for (placed_plugin& one : of) one.does->open(*this, one.on);
   }
-  for (const tier& of : tiers_) {
-    for (const placed_plugin& one : of) {
-      judges_by_kind_ = judges_by_kind_ && one.does->judges_by_kind(*this);
-      judges_victims_by_node_ = judges_victims_by_node_ && one.does->judges_victims_by_node();
-      limits_queues_ =
-          limits_queues_ || (one.does->limits_queues() && one.on.test(static_cast<std::size_t>(point::allocatable)));
-    }
-  }
+  judges_by_kind_ = std::ranges::all_of(plugins_, [&](const plugin* one) { return one->judges_by_kind(*this); });
+  judges_victims_by_node_ = std::ranges::all_of(plugins_, &plugin::judges_victims_by_node);
+  limits_queues_ = std::ranges::any_of(asked_at(point::allocatable), &plugin::limits_queues);
 }
 
 template <class Ask>
@@ -46,10 +44,8 @@ bool session::all_agree(point at, const Ask& ask) const {
 
 template <class Ask>
 const plugin* session::first_objector(point at, const Ask& ask) const {
-  for (const tier& of : tiers_) {
-    for (const placed_plugin& one : of) {
-      if (one.on.test(static_cast<std::size_t>(at)) && !ask(*one.does).value_or(true)) return one.does.get();
-    }
+  for (const plugin* const one : asked_at(at)) {
+    if (!ask(*one).value_or(true)) return one;
   }
   return nullptr;
 }
@@ -161,11 +157,8 @@ bool session::queue_before(row left, row right) const {
 }
 
 bool session::loses_before(row left, row right, row taker) const {
-  for (const tier& of : tiers_) {
-    for (const placed_plugin& one : of) {
-      if (const int said = one.does->victim_queue_order(*this, left, right, taker).value_or(0); said != 0)
-        return said < 0;
-    }
+  for (const plugin* const one : plugins_) {
+    if (const int said = one->victim_queue_order(*this, left, right, taker).value_or(0); said != 0) return said < 0;
   }
   return !queue_before(left, right);
 }
@@ -190,12 +183,7 @@ std::vector<row> session::in_victim_order(const std::vector<row>& tasks, row tak
 }
 
 bool session::is_valid(row job) const {
-  for (const tier& of : tiers_) {
-    for (const placed_plugin& one : of) {
-      if (!one.does->is_valid(*this, job).value_or(true)) return false;
-    }
-  }
-  return true;
+  return std::ranges::all_of(plugins_, [&](const plugin* one) { return one->is_valid(*this, job).value_or(true); });
 }
 
 bool session::is_ready(row job) const {
@@ -235,19 +223,7 @@ const plugin* session::enqueue_refuser(row job) const {
 }
 
 void session::enqueued(row job) {
-  for (tier& of : tiers_) {
-    for (placed_plugin& one : of) {
-      if (one.on.test(static_cast<std::size_t>(point::job_enqueued))) one.does->job_enqueued(*this, job);
-    }
-  }
-}
-
-job_phase session::phase_at_end(row job) const {
-  bool short_of_room = false;
-  for (const tier& of : tiers_) {
-    for (const placed_plugin& one : of) short_of_room = short_of_room || one.does->is_short_of_room(*this, job);
-  }
-  return phase_after(cluster_, cluster_.jobs[job], short_of_room);
+  for (plugin* const one : asked_at(point::job_enqueued)) one->job_enqueued(*this, job);
 }
 
 const plugin* session::overuse_caller(row queue) const {
@@ -278,22 +254,15 @@ std::vector<row> session::evictable(row job, taking how, const std::vector<row>&
 }
 
 node_refusal session::refuses(row task, row node) const {
-  for (const tier& of : tiers_) {
-    for (const placed_plugin& one : of) {
-      if (!one.on.test(static_cast<std::size_t>(point::predicate))) continue;
-      if (const node_refusal said = one.does->refuses(*this, task, node); said != node_refusal::none) return said;
-    }
+  for (const plugin* const one : asked_at(point::predicate)) {
+    if (const node_refusal said = one->refuses(*this, task, node); said != node_refusal::none) return said;
   }
   return node_refusal::none;
 }
 
 std::vector<double> session::node_scores(row task, const std::vector<row>& nodes) const {
   std::vector<double> scores(nodes.size(), 0.0);
-  for (const tier& of : tiers_) {
-    for (const placed_plugin& one : of) {
-      if (one.on.test(static_cast<std::size_t>(point::node_order))) one.does->score_nodes(*this, task, nodes, scores);
-    }
-  }
+  for (const plugin* const one : asked_at(point::node_order)) one->score_nodes(*this, task, nodes, scores);
   return scores;
 }
 
@@ -370,37 +339,24 @@ std::map<std::string, double, std::less<>> session::domain_scores(const job_stat
                                                                   const std::vector<std::string>& domains) const {
   std::map<std::string, double, std::less<>> scores;
   for (const std::string& name : domains) scores[name] = 0;
-  for (const tier& of : tiers_) {
-    for (const placed_plugin& one : of) {
-      if (one.on.test(static_cast<std::size_t>(point::domain_order))) {
-        one.does->score_domains(*this, job, sub_job, scores);
-      }
-    }
-  }
+  for (const plugin* const one : asked_at(point::domain_order)) one->score_domains(*this, job, sub_job, scores);
   return scores;
 }
 
 std::vector<std::vector<std::string>> session::gradients(const job_state& job, const sub_job_state* sub_job,
                                                          const std::string& root, policy::domain_search purpose) const {
-  for (const tier& of : tiers_) {
-    for (const placed_plugin& one : of) {
-      if (!one.on.test(static_cast<std::size_t>(point::domain_gradient))) continue;
-      if (auto found = one.does->gradients(*this, job, sub_job, root, purpose)) return *found;
-    }
+  for (const plugin* const one : asked_at(point::domain_gradient)) {
+    if (auto found = one->gradients(*this, job, sub_job, root, purpose)) return *found;
   }
   return {{root}};
 }
 
 void session::task_allocated(row task) {
-  for (tier& of : tiers_) {
-    for (placed_plugin& one : of) one.does->task_allocated(*this, task);
-  }
+  for (plugin* const one : plugins_) one->task_allocated(*this, task);
 }
 
 void session::task_deallocated(row task) {
-  for (tier& of : tiers_) {
-    for (placed_plugin& one : of) one.does->task_deallocated(*this, task);
-  }
+  for (plugin* const one : plugins_) one->task_deallocated(*this, task);
 }
 
 }  // namespace kaisched::volcano

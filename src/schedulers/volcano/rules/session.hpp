@@ -77,12 +77,9 @@ class session {
   [[nodiscard]] bool is_pipelined(row job) const;
   [[nodiscard]] bool is_pipelined(row job, const sub_job_state& sub_job) const;
   [[nodiscard]] bool is_starving(row job) const;
-  [[nodiscard]] bool may_enqueue(row job) const { return enqueue_refuser(job) == nullptr; }
   /// The plug-in that does not let the job in; null: none.
   [[nodiscard]] const plugin* enqueue_refuser(row job) const;
   void enqueued(row job);
-  /// The phase that the job has once the session is closed.
-  [[nodiscard]] job_phase phase_at_end(row job) const;
 
   [[nodiscard]] bool is_overused(row queue) const { return overuse_caller(queue) != nullptr; }
   /// The plug-in that calls the queue overused; null: none.
@@ -137,7 +134,11 @@ class session {
 
   cluster_state cluster_;
   std::vector<tier> tiers_;
-  std::vector<std::vector<const plugin*>> orderers_;  ///< by point: who says something there, the most important first
+  [[nodiscard]] const std::vector<plugin*>& asked_at(point at) const { return asked_[static_cast<std::size_t>(at)]; }
+
+  std::vector<plugin*> plugins_;                      ///< all of them, the most important first
+  std::vector<std::vector<plugin*>> asked_;           ///< by point: those that are asked there
+  std::vector<std::vector<const plugin*>> orderers_;  ///< by point: those of them that say something there
   bool judges_by_kind_ = true;
   bool judges_victims_by_node_ = true;
   bool limits_queues_ = false;

@@ -10,19 +10,12 @@ namespace kaisched::volcano {
 
 namespace {
 
-class cooldown final : public plugin {
+class cooldown final : public sparing_plugin {
  public:
   [[nodiscard]] std::string_view name() const override { return "cdp"; }
-  [[nodiscard]] points orders() const override { return {}; }
 
   [[nodiscard]] victims preemptable(const session& of, row, const std::vector<row>& candidates) const override {
-    std::vector<row> allowed;
-    std::ranges::copy_if(candidates, std::back_inserter(allowed),
-                         [&](row one) { return !is_young(of.cluster(), one); });
-    return allowed;
-  }
-  [[nodiscard]] victims reclaimable(const session& of, row task, const std::vector<row>& candidates) const override {
-    return preemptable(of, task, candidates);
+    return those_that(candidates, [&](row one) { return !is_young(of.cluster(), one); });
   }
 
  private:
@@ -33,24 +26,17 @@ class cooldown final : public plugin {
 };
 
 /// Budgets are used up in the order in which victims are offered, anew for each offer.
-class budgets final : public plugin {
+class budgets final : public sparing_plugin {
  public:
   [[nodiscard]] std::string_view name() const override { return "pdb"; }
-  [[nodiscard]] points orders() const override { return {}; }
 
   [[nodiscard]] victims preemptable(const session& of, row, const std::vector<row>& candidates) const override {
     std::vector<std::int64_t> left = of.cluster().budgets;
-    std::vector<row> allowed;
-    for (const row one : candidates) {
+    return those_that(candidates, [&](row one) {
       const task_state& task = of.cluster().tasks[one];
-      if (!task.has_labels) continue;  // as Volcano, which asks budgets for pods with labels alone
-      if (task.budget != no_row && --left[task.budget] < 0) continue;
-      allowed.push_back(one);
-    }
-    return allowed;
-  }
-  [[nodiscard]] victims reclaimable(const session& of, row task, const std::vector<row>& candidates) const override {
-    return preemptable(of, task, candidates);
+      if (!task.has_labels) return false;  // as Volcano, which asks budgets for pods with labels alone
+      return task.budget == no_row || --left[task.budget] >= 0;
+    });
   }
 };
 

@@ -9,11 +9,6 @@ bool is_allocated(task_status status) {
          status == task_status::allocated;
 }
 
-bool is_scheduled(task_status status) {
-  return status == task_status::running || status == task_status::bound || status == task_status::failed ||
-         status == task_status::succeeded;
-}
-
 policy::resource_list node_state::future_idle() const {
   policy::resource_list free = idle;
   free.add(releasing);
@@ -110,18 +105,6 @@ policy::gang_counts counts_of(const cluster_state& cluster, const job_state& job
 
 policy::gang_counts counts_of(const cluster_state& cluster, const sub_job_state& sub_job) {
   return counts_of(cluster, sub_job.tasks, sub_job.min_available);
-}
-
-policy::gang_places places_of(const cluster_state& cluster, const job_state& job) {
-  policy::gang_places places;
-  places.min_available = job.min_available;
-  for (const row task : job.tasks) {
-    const task_state& one = cluster.tasks[task];
-    if (is_scheduled(one.status)) ++places.scheduled;
-    if (one.status == task_status::releasing && one.node != no_row) ++places.leaving;
-    places.waits = places.waits || one.status == task_status::pending || one.status == task_status::pipelined;
-  }
-  return places;
 }
 
 namespace {
@@ -235,21 +218,6 @@ policy::resource_list allocated_of(const cluster_state& cluster, const job_state
 policy::resource_list outstanding_of(const job_state& job, const policy::resource_list& allocated) {
   const policy::resource_list& minimum = *job.min_resources;
   return policy::outstanding_minimum(minimum, job.min_named ? *job.min_named : minimum.something_of(), allocated);
-}
-
-job_phase phase_after(const cluster_state& cluster, const job_state& job, bool short_of_room) {
-  std::int64_t scheduled = 0;
-  std::int64_t ended = 0;
-  bool runs = false;
-  for (const row task : job.tasks) {
-    const task_state& one = cluster.tasks[task];
-    runs = runs || one.status == task_status::running;
-    if (one.status == task_status::failed || one.status == task_status::succeeded) ++ended;
-    if (is_scheduled(one.status) || (one.status == task_status::releasing && one.node != no_row)) ++scheduled;
-  }
-  if (runs && short_of_room) return job_phase::unknown;
-  if (scheduled >= job.min_available) return scheduled == ended ? job_phase::completed : job_phase::running;
-  return job.phase == job_phase::inqueue ? job_phase::inqueue : job_phase::pending;
 }
 
 namespace {

@@ -42,8 +42,6 @@ enum class task_status : std::uint8_t {
 };
 /// Holds its resources.
 [[nodiscard]] bool is_allocated(task_status status);
-/// Has been given a node in an earlier session, or has ended.
-[[nodiscard]] bool is_scheduled(task_status status);
 
 /// Whether a node takes a task by what does not change during a session.
 enum class node_refusal : std::uint8_t {
@@ -266,8 +264,6 @@ class cluster_state {
 [[nodiscard]] policy::gang_counts counts_of(const cluster_state& cluster, const job_state& job);
 [[nodiscard]] policy::gang_counts counts_of(const cluster_state& cluster, const sub_job_state& sub_job);
 
-[[nodiscard]] policy::gang_places places_of(const cluster_state& cluster, const job_state& job);
-
 /// What is asked of the roles and the sub-jobs of a job.
 enum class gang_condition : std::uint8_t { valid, ready, pipelined };
 [[nodiscard]] bool roles_meet(const cluster_state& cluster, const job_state& job, gang_condition wanted);
@@ -286,8 +282,6 @@ enum class gang_condition : std::uint8_t { valid, ready, pipelined };
 [[nodiscard]] policy::resource_list allocated_of(const cluster_state& cluster, const job_state& job);
 /// What the job, which has a minimum, still has a claim to of it.
 [[nodiscard]] policy::resource_list outstanding_of(const job_state& job, const policy::resource_list& allocated);
-/// The phase after a session. `short_of_room`: a plug-in has said that it cannot be placed.
-[[nodiscard]] job_phase phase_after(const cluster_state& cluster, const job_state& job, bool short_of_room);
 /// Forgets domains of jobs that hold nothing any more or that are gone, and finds them where they are not known.
 void settle_domains(cluster_state& cluster);
 

@@ -23,10 +23,6 @@ void statement::pipeline(row task, row node) { place(task, node, task_status::pi
 
 void statement::allocate(row task, row node) { place(task, node, task_status::allocated); }
 
-bool statement::evicts() const {
-  return std::ranges::any_of(done_, [](const operation& one) { return one.what == deed::evict; });
-}
-
 void statement::merge(statement& other) {
   done_.insert(done_.end(), other.done_.begin(), other.done_.end());
   other.done_.clear();

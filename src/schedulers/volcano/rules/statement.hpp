@@ -35,7 +35,6 @@ class statement {
   void allocate(row task, row node);
 
   [[nodiscard]] const std::vector<operation>& operations() const { return done_; }
-  [[nodiscard]] bool evicts() const;
   /// Takes over what another statement has done.
   void merge(statement& other);
   /// Does again what was done and taken back.

@@ -15,7 +15,6 @@ class strategy_fit final : public plugin {
       : fit_(policy::usable_settings(std::move(fit))), scarcity_(std::move(scarcity)), of_tasks_(std::move(of_tasks)) {}
 
   [[nodiscard]] std::string_view name() const override { return "resource-strategy-fit"; }
-  [[nodiscard]] points orders() const override { return {}; }
 
   [[nodiscard]] bool judges_by_kind(const session&) const override { return of_tasks_.empty(); }
 

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "policy/devices/vendor/words.hpp"
 #include "schedulers/volcano/rules/plugins.hpp"
 #include "schedulers/volcano/rules/session.hpp"
 
@@ -25,13 +26,8 @@ namespace {
 using role_names = std::vector<std::string>;
 
 role_names split_list(std::string_view text, char sign) {
-  role_names parts;
-  for (std::size_t at = 0; at != std::string_view::npos;) {
-    parts.emplace_back(text.substr(0, text.find(sign)));
-    at = text.find(sign);
-    text.remove_prefix(at == std::string_view::npos ? text.size() : at + 1);
-  }
-  return parts;
+  const std::vector<std::string_view> parts = devices::split(text, sign);
+  return {parts.begin(), parts.end()};
 }
 
 /// A set of roles: all of them are there, and none twice. Those without a name say nothing.
@@ -206,8 +202,7 @@ class job_topology {
   }
 
   void fill(const cluster_state& cluster, const job_state& job) {
-    std::vector<row> tasks;
-    std::ranges::copy_if(job.tasks, std::back_inserter(tasks), [&](row task) {
+    std::vector<row> tasks = those_that(job.tasks, [&](row task) {
       const std::string& role = cluster.tasks[task].role;
       return !role.empty() && ranks_.contains(role);
     });

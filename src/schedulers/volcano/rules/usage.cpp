@@ -14,7 +14,6 @@ class usage final : public plugin {
   explicit usage(const usage_settings& settings) : settings_(settings) {}
 
   [[nodiscard]] std::string_view name() const override { return "usage"; }
-  [[nodiscard]] points orders() const override { return {}; }
 
   void open(const session& of, const points&) override {
     const cluster_state& cluster = of.cluster();

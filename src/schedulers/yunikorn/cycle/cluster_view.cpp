@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "actions/runtime.hpp"
-#include "base/text_order.hpp"
 #include "framework/members.hpp"
 #include "model/account.hpp"
 #include "policy/access.hpp"
+#include "schedulers/common/cycle/session_reader.hpp"
 
 namespace kaisched::yunikorn {
 
@@ -22,10 +22,10 @@ constexpr double milli_units = 1000;
 constexpr std::string_view gpu_resource = "nvidia.com/gpu";
 constexpr row nothing = no_row;
 
-class cluster_view_maker {
+class cluster_view_maker : schedulers::session_reader {
  public:
   cluster_view_maker(const framework::session_state& c, const scheduler_setup& plan)
-      : c_(c), s_(c.state()), plan_(plan), dims_(s_.dims()) {}
+      : session_reader(c), plan_(plan), dims_(s_.dims()) {}
 
   result<cluster_view> make() {
     cluster_state& cluster = made_.cluster;
@@ -36,20 +36,13 @@ class cluster_view_maker {
     cluster.unit[dim_gpu] = milli_units;
     add_nodes();
     add_queues();
-    std::vector<group_row> groups;
-    for (group_row g = 0; g < s_.group_slots; ++g) {
-      if (s_.groups[g].live) groups.push_back(g);
-    }
-    base::sort_by_text(groups, [&](group_row g) { return s_.group_names[g]; });
-    for (const group_row g : groups) add_group(g);
+    for (const group_row g : all_groups()) add_group(g);
     if (auto done = apply(plan_, [&](std::string_view name) { return resource(name); }, cluster); !done)
       return done.failure();
     return std::move(made_);
   }
 
  private:
-  [[nodiscard]] pod_status status(pod_row pod) const { return static_cast<pod_status>(c_.live.pod_state[pod]); }
-
   [[nodiscard]] std::optional<resource_unit> resource(std::string_view name) const {
     if (name == "cpu") return resource_unit{dim_cpu, milli_units};
     if (name == "memory") return resource_unit{dim_memory, 1};
@@ -77,9 +70,8 @@ class cluster_view_maker {
     }
     for (pod_row p = 0; p < s_.pod_slots; ++p) {
       if (!s_.pods[p].live || !model::is_in(status(p), model::active_used)) continue;
-      const std::uint32_t slot = c_.live.pod_node[p];
-      if (slot == kaisched::no_row) continue;
-      node_state& node = made_.cluster.nodes[(*s_.node_row_of_slot)[slot]];
+      if (node_of(p) == kaisched::no_row) continue;
+      node_state& node = made_.cluster.nodes[node_of(p)];
       const std::int64_t gpus = c_.queues.asked(s_.class_of(p))[dim_gpu];
       if (status(p) == pod_status::pipelined) {
         node.coming[dim_gpu] -= gpus;
@@ -182,7 +174,7 @@ class cluster_view_maker {
     ask.name = s_.pod_names[p];
     ask.app = app;
     ask.set = made_.cluster.apps[app].sets.size() - 1;
-    ask.priority = s_.pod_extras[p].priority == unset ? s_.groups[g].priority : s_.pod_extras[p].priority;
+    ask.priority = priority_of(p);
     ask.created = s_.pod_extras[p].created == 0 ? s_.groups[g].created : s_.pod_extras[p].created;
     ask.is_originator = s_.pods[p].leader;
     ask.allows_preemption = s_.groups[g].preemptible;
@@ -190,9 +182,8 @@ class cluster_view_maker {
     ask.kind = kind_of(s_.pods[p].pod_class, g);
     made_.cluster.apps[app].asks.push_back(at);
     if (!runs) return;
-    const std::uint32_t slot = c_.live.pod_node[p];
     ask.status = ask_status::running;
-    ask.node = slot == kaisched::no_row ? nothing : (*s_.node_row_of_slot)[slot];
+    ask.node = node_of(p) == kaisched::no_row ? nothing : node_of(p);
     ask.protected_always = ask.protected_always || ask.node == nothing || status(p) == pod_status::pipelined ||
                            c_.access.budgets->refuses(p).has_value();
     made_.cluster.apps[app].runs = true;
@@ -205,26 +196,21 @@ class cluster_view_maker {
     at = made_.cluster.kinds.size();
     const model::pod_class& ask = *s_.classes[of_class];
     kind_state& kind = made_.cluster.kinds.emplace_back();
-    const model::quota_vector asked = c_.queues.asked(ask);
-    for (dimension d = 0; d < dims_; ++d) kind.request.push_back(d < quota_dimensions ? asked[d] : ask.requests(d));
+    kind.request = request_of(of_class);
     if (policy::must_leave_room(c_.access, ask)) {
       kind.leaves.assign(dims_, 0);
       kind.leaves[dim_cpu] = c_.options.set_aside_cpu;
       kind.leaves[dim_memory] = c_.options.set_aside_memory;
     }
-    std::vector<bool> refused(s_.node_count());
-    for (node_row row = 0; row < s_.node_count(); ++row) refused[row] = c_.constraints.closes(group, row);
     const bool never = c_.has_predicates && policy::judge_cluster(c_.access, ask).what == constraint::obstacle;
-    const bool looks = c_.has_predicates && (never || !policy::accepts_every_node(c_.access, ask));
-    for (node_row row = 0; looks && row < s_.node_count(); ++row)
-      refused[row] = refused[row] || never || policy::node_verdict(c_.access, ask, row) != constraint::none;
+    std::vector<bool> refused(s_.node_count());
+    for (node_row row = 0; row < s_.node_count(); ++row)
+      refused[row] = never || schedulers::is_closed(c_, row, of_class, group);
     if (std::ranges::find(refused, true) != refused.end())
       kind.refused = std::make_shared<const std::vector<bool>>(std::move(refused));
     return at;
   }
 
-  const framework::session_state& c_;
-  const model::cluster_state& s_;
   const scheduler_setup& plan_;
   std::uint32_t dims_;
   cluster_view made_;

@@ -9,7 +9,7 @@
 
 #include "actions/placement.hpp"
 #include "actions/unit_remains.hpp"
-#include "framework/members.hpp"
+#include "schedulers/common/cycle/attempts.hpp"
 #include "schedulers/schedulers.hpp"
 #include "schedulers/yunikorn/cycle/cluster_view.hpp"
 #include "schedulers/yunikorn/rules/cycle.hpp"
@@ -37,20 +37,13 @@ class turn_host final : public host {
 
   result<start_answer> start(std::span<const placement> all, std::span<const row> victims) override {
     const group_row group = c_.state().pods[world_.pods[all.front().ask]].group;
-    const bool had_started = framework::count_pods(c_, group, &model::sub_counts::holding) > 0;
+    const bool had_started = schedulers::begin_attempt(c_, group);
     const action_kind before = c_.run.action;
     if (!victims.empty()) c_.run.action = action_kind::reclaim;
-    ++c_.results.statistics.back().groups_tried;
-    std::map<group_row, std::size_t> losers;  // with what of them stood in broken units before
-    for (const row victim : victims) {
-      const group_row loser = c_.state().pods[world_.pods[victim]].group;
-      losers.try_emplace(loser, actions::unit_remains(c_, loser).size());
-    }
-    for (const row victim : victims) {
-      if (framework::is_active(c_, world_.pods[victim]))
-        c_.statement.evict(world_.pods[victim]);  // else it has gone with its unit
-    }
-    for (const auto& [loser, remaining] : losers) actions::evict_unit_remains(c_, loser, remaining);
+    schedulers::unit_losses losses(c_);
+    for (const row victim : victims) losses.expect(world_.pods[victim]);
+    for (const row victim : victims) losses.evict(world_.pods[victim]);
+    losses.evict_rest();
     result<start_answer> answer = c_.statement.keeps_budgets(group)
                                       ? place_all(group, all, had_started)
                                       : start_answer{start_answer::outcome::refused, no_row};
@@ -85,28 +78,23 @@ class turn_host final : public host {
     }
     // Turns count pods: what is a part of a unit waits for the rest of it, and has no place until then.
     std::vector<placement> part;
-    if (actions::unit_remains(c_, group).size() > broken) {
-      if (!evicts)
-        part = actions::take_unit_remains(c_, group, all, [&](const placement& one) { return world_.pods[one.ask]; });
-      c_.statement.rollback(0);
-      if (part.empty()) return start_answer{start_answer::outcome::refused, no_row};
-      const bool fits = std::ranges::all_of(all, [&](const placement& one) { return put(one); });
-      if (all.empty() || !fits || actions::unit_remains(c_, group).size() > broken) {
-        c_.statement.rollback(0);
+    switch (schedulers::keep_whole_units(
+        c_, group, broken, !evicts, all, [&](const placement& one) { return world_.pods[one.ask]; },
+        [&](const placement& one) { return put(one); }, part)) {
+      case schedulers::unit_outcome::placed:
+        break;
+      case schedulers::unit_outcome::refused:
+        return start_answer{start_answer::outcome::refused, no_row};
+      case schedulers::unit_outcome::waits:
         all.insert(all.end(), part.begin(), part.end());
         held_[group] = std::move(all);
         return start_answer{};
-      }
     }
     held_.erase(group);
     if (!part.empty()) held_[group] = std::move(part);
-    const bool waits = framework::must_wait_as_a_whole(c_, group);
-    if (waits) c_.statement.convert_to_pipelined(group);
-    const result<bool> starts = waits ? result<bool>(true) : actions::permit_start(c_, group);
+    const result<bool> starts = actions::start_or_keep(c_, group, had_started);
     if (!starts) return starts.failure();
-    if (!*starts) return start_answer{start_answer::outcome::refused, no_row};
-    if (auto done = actions::commit_group(c_, group, waits, had_started); !done) return done.failure();
-    return start_answer{};
+    return *starts ? start_answer{} : start_answer{start_answer::outcome::refused, no_row};
   }
 
   framework::session_state& c_;
@@ -114,8 +102,8 @@ class turn_host final : public host {
   std::map<group_row, std::vector<placement>> held_;  ///< parts of units
 };
 
-void note_refusals(framework::session_state& c, const cluster_view& world, const scheduling_cycle& turns) {
-  for (const ask_refusal& one : turns.refusals()) {
+void note_refusals(framework::session_state& c, const cluster_view& world, std::span<const ask_refusal> refusals) {
+  for (const ask_refusal& one : refusals) {
     framework::failure why;
     const ask_state& ask = world.cluster.asks[one.ask];
     why.group = world.groups[ask.app];
@@ -133,12 +121,8 @@ void note_refusals(framework::session_state& c, const cluster_view& world, const
     }
     c.results.failures.push_back(why);
   }
-  for (const group_row group : world.unsupported) {
-    framework::failure why;
-    why.group = group;
-    why.what = constraint::plugin;
-    c.results.failures.push_back(why);
-  }
+  for (const group_row group : world.unsupported)
+    schedulers::note_failure(c, group, kaisched::no_row, constraint::plugin);
 }
 
 }  // namespace
@@ -149,9 +133,9 @@ result<void> schedule(framework::session_state& c) {
   result<cluster_view> world = view_of(c, *plan);
   if (!world) return world.failure();
   turn_host by(c, *world);
-  scheduling_cycle turns(world->cluster, by);
-  if (auto done = turns.run(); !done) return done;
-  note_refusals(c, *world, turns);
+  const result<std::vector<ask_refusal>> refusals = take_turns(world->cluster, by);
+  if (!refusals) return refusals.failure();
+  note_refusals(c, *world, *refusals);
   return {};
 }
 

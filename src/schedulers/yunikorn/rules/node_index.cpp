@@ -9,14 +9,10 @@ namespace kaisched::yunikorn {
 node_index::node_index(const cluster_state& cluster)
     : cluster_(cluster),
       versions_(cluster.nodes.size()),
-      ranks_(cluster.nodes.size()),
+      ranks_(name_ranks(cluster.nodes)),
       heaps_(cluster.kinds.size()),
       too_few_(cluster.kinds.size()) {
   for (const node_state& node : cluster.nodes) scores_.push_back(node_score(node, cluster.order));
-  std::vector<row> sorted(cluster.nodes.size());
-  for (row node = 0; node < sorted.size(); ++node) sorted[node] = node;
-  std::ranges::sort(sorted, {}, [&](row node) -> const std::string& { return cluster.nodes[node].name; });
-  for (std::size_t i = 0; i < sorted.size(); ++i) ranks_[sorted[i]] = static_cast<std::uint32_t>(i);
 }
 
 bool node_index::refuses(row kind, row node) const {

@@ -102,6 +102,16 @@ amounts shortfall(const amounts& request, const amounts& available) {
   return lacking;
 }
 
+/// Of pods, those leave first that allow it, then those that are no originators, then the youngest.
+bool leaves_before(const cluster_state& cluster, row left, row right) {
+  const ask_state& l = cluster.asks[left];
+  const ask_state& r = cluster.asks[right];
+  if (l.allows_preemption != r.allows_preemption) return l.allows_preemption;
+  if (l.is_originator != r.is_originator) return r.is_originator;
+  if (l.created != r.created) return l.created > r.created;
+  return l.name < r.name;
+}
+
 class victim_finder {
  public:
   victim_finder(const cluster_state& cluster, const preemption_query& query)
@@ -352,15 +362,6 @@ class victim_finder {
 };
 
 }  // namespace
-
-bool leaves_before(const cluster_state& cluster, row left, row right) {
-  const ask_state& l = cluster.asks[left];
-  const ask_state& r = cluster.asks[right];
-  if (l.allows_preemption != r.allows_preemption) return l.allows_preemption;
-  if (l.is_originator != r.is_originator) return r.is_originator;
-  if (l.created != r.created) return l.created > r.created;
-  return l.name < r.name;
-}
 
 std::optional<preemption_plan> find_victims(const cluster_state& cluster, const preemption_query& query) {
   return victim_finder(cluster, query).find();

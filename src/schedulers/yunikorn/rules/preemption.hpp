@@ -31,8 +31,4 @@ struct preemption_query {
 /// not allow it, else the one that hurts these least. Nothing: nobody may leave, or too few.
 [[nodiscard]] std::optional<preemption_plan> find_victims(const cluster_state& cluster, const preemption_query& query);
 
-/// Of the pods of one node or of many, who leaves first: those that allow it, those that are no originators, the
-/// youngest.
-[[nodiscard]] bool leaves_before(const cluster_state& cluster, row left, row right);
-
 }  // namespace kaisched::yunikorn

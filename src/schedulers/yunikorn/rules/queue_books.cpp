@@ -8,14 +8,15 @@ namespace {
 
 constexpr std::string_view everybody = "*";
 
-}  // namespace
-
+/// A priority as those see it that are beside a queue.
 std::int64_t outer_priority(const queue_rules& rules, std::int64_t priority) {
   constexpr std::int64_t least = std::numeric_limits<std::int32_t>::min();
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
   if (rules.priority_fence) return rules.priority_offset;
   return std::clamp(std::clamp(priority, least, most) + rules.priority_offset, least, most);
 }
+
+}  // namespace
 
 queue_books::queue_books(cluster_state& cluster)
     : cluster_(cluster), waiting_(cluster.queues.size()), app_waiting_(cluster.apps.size()) {
@@ -27,7 +28,7 @@ queue_books::queue_books(cluster_state& cluster)
   }
   for (app_state& app : cluster.apps) app.used.assign(dims, 0);
   count_nodes();
-  rank_names();
+  ranks_ = name_ranks(cluster.queues);
   for (row ask = 0; ask < cluster.asks.size(); ++ask) {
     if (cluster.apps[cluster.asks[ask].app].queue == no_row) continue;
     const ask_status status = cluster.asks[ask].status;
@@ -53,14 +54,6 @@ void queue_books::count_nodes() {
       if (queue.most[d] != undefined) most[d] = queue.most[d];
     }
   }
-}
-
-void queue_books::rank_names() {
-  std::vector<row> sorted(cluster_.queues.size());
-  for (row q = 0; q < sorted.size(); ++q) sorted[q] = q;
-  std::ranges::sort(sorted, {}, [&](row q) -> const std::string& { return cluster_.queues[q].name; });
-  ranks_.resize(sorted.size());
-  for (std::size_t i = 0; i < sorted.size(); ++i) ranks_[sorted[i]] = static_cast<std::int64_t>(i);
 }
 
 std::optional<std::int64_t> queue_books::priority(row queue) const {

@@ -59,7 +59,6 @@ class queue_books {
   };
 
   void count_nodes();
-  void rank_names();
   void charge(row ask, std::int64_t sign);
   void charge_app(row app, std::int64_t sign);
   void wait(row ask, std::int64_t sign);
@@ -74,13 +73,10 @@ class queue_books {
 
   cluster_state& cluster_;
   std::vector<bounds> fair_most_;
-  std::vector<std::int64_t> ranks_;
+  std::vector<std::uint32_t> ranks_;
   std::vector<counts> waiting_;        ///< by queue: how many asks, by priority as the queue sees it
   std::vector<counts> app_waiting_;    ///< by application
   std::map<holder, user_book> users_;  ///< where a queue has limits
 };
-
-/// A priority as those see it that are beside a queue.
-[[nodiscard]] std::int64_t outer_priority(const queue_rules& rules, std::int64_t priority);
 
 }  // namespace kaisched::yunikorn

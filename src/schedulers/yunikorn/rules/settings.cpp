@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
-#include "base/nearest.hpp"
 #include "base/text.hpp"
+#include "policy/devices/vendor/words.hpp"
+#include "schedulers/common/rules/settings.hpp"
 
 namespace kaisched::yunikorn {
 
@@ -22,18 +22,15 @@ constexpr std::string_view group_limit_prefix = "group_limit.";
 constexpr std::string_view users_prefix = "users.";
 constexpr std::string_view apps_suffix = "apps";
 
-error bad_setting(const turn_setting& of, std::string message) {
-  return {status::argument, "option yunikorn.settings: '" + base::shown(of.text) + "': " + std::move(message), {}};
+error bad_setting(const turn_setting& of, const std::string& why) {
+  return schedulers::bad_setting("yunikorn.settings", of.text, why);
 }
 error bad_value(const turn_setting& of, std::string_view expected) {
-  return bad_setting(of, "'" + base::shown(of.value) + "' is not " + std::string(expected));
+  return bad_setting(of, schedulers::is_not(of.value, expected));
 }
 
 std::optional<double> number_in(std::string_view text, double least, double most) {
-  double value = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool good = failure == std::errc{} && end == text.data() + text.size() && value >= least && value <= most;
-  return good ? std::optional(value) : std::nullopt;
+  return schedulers::number_in(text, least, most);
 }
 std::optional<double> integer_in(std::string_view text, double least, double most) {
   const std::optional<double> value = number_in(text, least, most);
@@ -91,14 +88,9 @@ std::optional<named_limit> limit_of(std::string_view key) {
 
 /// Users joined by `+`; empty if one of them has no name.
 std::vector<std::string> users_in(std::string_view value) {
-  std::vector<std::string> users;
-  for (;;) {
-    const std::size_t plus = value.find('+');
-    if (value.substr(0, plus).empty()) return {};
-    users.emplace_back(value.substr(0, plus));
-    if (plus == std::string_view::npos) return users;
-    value.remove_prefix(plus + 1);
-  }
+  const std::vector<std::string_view> users = devices::split(value, '+');
+  if (std::ranges::find(users, std::string_view()) != users.end()) return {};
+  return {users.begin(), users.end()};
 }
 
 result<void> check_prefixed(const turn_setting& one) {
@@ -135,9 +127,7 @@ result<void> check(const turn_setting& one) {
   if (known == known_settings.end()) {
     std::vector<std::string_view> names;
     for (const known_setting& other : known_settings) names.push_back(other.key);
-    const std::string_view nearest = base::nearest_name(one.key, names);
-    return bad_setting(
-        one, "there is no such setting" + (nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?"));
+    return bad_setting(one, "there is no such setting" + schedulers::did_you_mean(one.key, names));
   }
   if (known->where == reach::everywhere && !one.queue.empty()) return bad_setting(one, "it is not that of a queue");
   if (known->where == reach::queues && one.queue.empty()) return bad_setting(one, "it needs a queue: key@queue=value");

@@ -5,10 +5,12 @@
 /// Source of the rules: apache/yunikorn-core, pkg/scheduler/objects. Everything is named by its place in a vector; ties
 /// go to the name that sorts first. One thread at a time.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -159,6 +161,17 @@ struct cluster_state {
 
 /// A node keeps enough for its free GPUs if such an ask takes its part of what is available there.
 [[nodiscard]] bool leaves_enough(const kind_state& kind, const amounts& available);
+
+/// By place, the ranks of things by their names, from 0.
+template <class Things>
+[[nodiscard]] std::vector<std::uint32_t> name_ranks(const Things& things) {
+  std::vector<row> sorted(things.size());
+  std::iota(sorted.begin(), sorted.end(), row{0});
+  std::ranges::sort(sorted, {}, [&](row one) -> const std::string& { return things[one].name; });
+  std::vector<std::uint32_t> ranks(sorted.size());
+  for (std::size_t i = 0; i < sorted.size(); ++i) ranks[sorted[i]] = static_cast<std::uint32_t>(i);
+  return ranks;
+}
 
 // ---- amounts
 /// What is asked for is there; what is overdrawn counts as nothing.
