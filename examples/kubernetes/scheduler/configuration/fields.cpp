@@ -1,5 +1,6 @@
 #include "configuration/fields.hpp"
 
+#include <array>
 #include <charconv>
 #include <utility>
 
@@ -32,7 +33,10 @@ unsigned number(const YAML::Node& value, unsigned least, unsigned most) {
   return out;
 }
 
-bool truth(const YAML::Node& value) { return one_of<bool>(value, {{"true", true}, {"false", false}}); }
+bool truth(const YAML::Node& value) {
+  constexpr std::array<std::pair<std::string_view, bool>, 2> words{{{"true", true}, {"false", false}}};
+  return one_of<bool>(value, words);
+}
 
 namespace {
 

@@ -10,7 +10,6 @@
 
 #include "api_server/bounded_json.hpp"
 #include "extender/extender_protocol.hpp"
-#include "prometheus/prometheus_fields.hpp"
 
 namespace shim {
 
@@ -103,10 +102,7 @@ std::string reasons_in(const json& told) {
 extender_clients::extender_clients(extenders_settings by, std::string scheduler_name, log_function log)
     : by_(std::move(by)), scheduler_name_(std::move(scheduler_name)), log_(std::move(log)) {
   for (const asked_extender& one : by_.all) {
-    credentials as = credentials_for(one.url);
-    as.token_file = one.token_file;
-    if (!one.ca.empty()) as.ca = read_file(one.ca);
-    auto http = std::make_unique<http_client>(as);
+    auto http = std::make_unique<http_client>(credentials_for(one.url, one.token_file, one.ca));
     http->set_foreign(most_extender_answer);
     clients_.push_back({one, std::move(http)});
   }

@@ -16,7 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api_server/http_client.hpp"
-#include "extender/extender_client_fields.hpp"
+#include "extender/extender_fields.hpp"
 #include "watch/object_store.hpp"
 
 namespace shim {

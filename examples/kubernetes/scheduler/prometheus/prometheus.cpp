@@ -28,7 +28,7 @@ std::optional<double> number_in(const json& value) {
 
 }  // namespace
 
-prometheus::prometheus(const prometheus_settings& at) : client_(credentials_for(at)) {
+prometheus::prometheus(const prometheus_settings& at) : client_(credentials_for(at.url, at.token_file, at.ca)) {
   client_.set_timeout(at.timeout);
   client_.set_foreign(most_answer);
 }
