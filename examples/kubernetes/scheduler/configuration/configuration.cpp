@@ -43,7 +43,7 @@ json as_json(const YAML::Node& value) {
 std::string queue_rules(const YAML::Node& value) {
   const json rules = as_json(value);
   if (is_too_deep(rules)) throw bad_input("too deep");
-  std::string text = rules.dump(-1, ' ', false, json::error_handler_t::replace);
+  std::string text = one_line(rules);
   try {
     (void)kaisched::abi::object_cache(kaisched::abi::options{{"queue_rules", text}});
   } catch (const kaisched::abi::failure& refused) {

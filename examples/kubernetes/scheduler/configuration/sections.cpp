@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <ctime>
 #include <iomanip>
@@ -15,6 +14,7 @@
 #include <boost/asio/ip/address.hpp>
 #include <fmt/format.h>
 
+#include "api_server/text_parts.hpp"
 #include "configuration/engine_options.hpp"
 #include "configuration/fields.hpp"
 
@@ -116,14 +116,13 @@ void read_listen(const std::string& text, server_options& to) {
   if (address.empty()) address = "0.0.0.0";
   boost::system::error_code wrong;
   (void)boost::asio::ip::make_address(address, wrong);
-  unsigned port = 0;
   const std::string_view digits = colon == std::string::npos ? "" : std::string_view(text).substr(colon + 1);
-  const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-  if (wrong || digits.empty() || failed != std::errc{} || end != digits.data() + digits.size() || port > 65535) {
+  const auto port = read_number<std::uint16_t>(digits);
+  if (wrong || !port) {
     throw bad_input(fmt::format("expected an address and a port such as 127.0.0.1:8080, found \"{}\"", text));
   }
   to.address = address;
-  to.port = static_cast<std::uint16_t>(port);
+  to.port = *port;
 }
 
 /// Reads a section that listens, with its own fields.
