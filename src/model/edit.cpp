@@ -4,6 +4,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "model/account.hpp"
 
@@ -139,6 +140,44 @@ result<void> edit::check_new_name(const table_reader& t, std::uint64_t row, std:
   return t.fail(status::duplicate, row, column, "'" + base::shown(name) + "' exists already");
 }
 
+result<bool> edit::flag(const table_reader& t, std::uint64_t row, std::uint32_t column) const {
+  if (t.u8(column, row) > 1) return t.fail(status::argument, row, column, "must be 0 or 1");
+  return t.u8(column, row) != 0;
+}
+
+result<std::int64_t> edit::bounded(const table_reader& t, std::uint64_t row, std::uint32_t column, std::int64_t least,
+                                   std::int64_t most) const {
+  const std::int64_t value = t.i64(column, row);
+  if (value < least || value > most) {
+    return t.fail(value > most ? status::limit : status::argument, row, column,
+                  std::to_string(value) + " is not in " + std::to_string(least) + " .. " + std::to_string(most));
+  }
+  return value;
+}
+
+result<void> edit::duration(const table_reader& t, std::uint64_t row, std::uint32_t column,
+                            std::int64_t& target) const {
+  if (t.i64(column, row) < 0 && t.i64(column, row) != unset) {
+    return t.fail(status::argument, row, column, std::to_string(t.i64(column, row)) + " is no length of time");
+  }
+  target = t.i64(column, row);
+  return {};
+}
+
+error edit::not_among(const table_reader& t, std::uint64_t row, std::uint32_t column,
+                      std::span<const std::string_view> names) const {
+  const std::string_view text = t.text(column, row);
+  std::string message = "'" + base::shown(text) + "' is not known";
+  const std::string_view nearest = base::nearest_name(text, names);
+  if (!nearest.empty()) {
+    message += "; did you mean '" + std::string(nearest) + "'?";
+  } else {
+    message += "; expected one of:";
+    for (const std::string_view name : names) message.append(name.empty() ? "" : " ").append(name);
+  }
+  return t.fail(status::argument, row, column, message);
+}
+
 error edit::missing(const table_reader& t, std::uint64_t row, std::uint32_t column, const quarantine_key& key) {
   std::string what(schema_of(static_cast<std::uint32_t>(key.kind))->name);
   what.append(" '").append(base::shown(key.name)).append("'");
@@ -263,8 +302,12 @@ void edit::compact_names() {
   for (group_row g = 0; g < s_.group_slots; ++g) {
     if (!s_.groups[g].live) continue;
     rename(names_.groups, s_.group_names, g);
-    group_extra& extra = s_.group_extras.write(g);
-    for (const auto text : group_texts) extra.*text = fresh->add(extra.*text);
+    s_.group_extras.write(g).name_space = fresh->add(s_.group_extras[g].name_space);
+    s_.group_extras.write(g).user = fresh->add(s_.group_extras[g].user);
+    s_.group_extras.write(g).after = fresh->add(s_.group_extras[g].after);
+    s_.group_extras.write(g).checks = fresh->add(s_.group_extras[g].checks);
+    s_.group_extras.write(g).speedup = fresh->add(s_.group_extras[g].speedup);
+    s_.group_extras.write(g).min_resources = fresh->add(s_.group_extras[g].min_resources);
     const group_core& group = s_.groups[g];
     for (sub_group_row sub = group.first_sub; sub < group.first_sub + group.sub_count; ++sub) {
       s_.subs.write(sub).name = fresh->add(s_.subs[sub].name);

@@ -31,8 +31,6 @@ namespace kaisched::model {
 /// Most NUMA zones of one node.
 inline constexpr std::uint32_t max_zones_per_node = 64;
 
-class row_reader;
-
 class edit {
  public:
   /// `bad`: rows that an earlier attempt at the same tables has found bad.
@@ -125,6 +123,8 @@ class edit {
                                   const std::vector<row_place>& places, const std::vector<bool>& moved);
   result<void> queues(const table_reader& t);
   result<void> read_queue(const table_reader& t, std::uint64_t row, queue_info& q) const;
+  result<void> read_gpu_limits(const table_reader& t, std::uint64_t row, queue_info& q) const;
+  result<void> read_tier_columns(const table_reader& t, std::uint64_t row, queue_info& q) const;
   result<void> plan_queues(const table_reader& t, queue_plan& plan);
   result<void> plan_parents(const table_reader& t, queue_plan& plan);
   result<void> leave_children_out(const table_reader& t, queue_plan& plan);
@@ -176,7 +176,7 @@ class edit {
   // workload side
   result<void> groups(const table_reader& t);
   result<void> plan_group(const table_reader& t, std::uint64_t row, group_plan& plan);
-  static void read_priority_class(const table_reader& t, std::uint64_t row, row_reader& from, group_core& group);
+  result<void> read_priority_class(const table_reader& t, std::uint64_t row, group_core& group) const;
   void put_group(group_plan plan, group_row g);
   result<void> add_group(const table_reader& t, std::uint64_t row);
   result<void> change_group(const table_reader& t, std::uint64_t row);
@@ -230,7 +230,6 @@ class edit {
   void count_mig(pod_class& c) const;
   void join_class(pod_row p, pod_plan& plan);
   void leave_class(pod_row p);
-  void count_class(const pod_class& of, bool add);
   [[nodiscard]] bool is_on_node(pod_row p) const;
   void enter(pod_row p);  ///< counts a pod in
   void leave(pod_row p);  ///< counts a pod out
@@ -278,6 +277,24 @@ class edit {
   /// And that none has.
   result<void> check_new_name(const table_reader& t, std::uint64_t row, std::uint32_t column,
                               const base::name_map& taken) const;
+  result<std::int64_t> bounded(const table_reader& t, std::uint64_t row, std::uint32_t column, std::int64_t least,
+                               std::int64_t most) const;
+  result<bool> flag(const table_reader& t, std::uint64_t row, std::uint32_t column) const;
+  /// A length of time, or `unset`.
+  result<void> duration(const table_reader& t, std::uint64_t row, std::uint32_t column, std::int64_t& target) const;
+  /// The value whose name a text column holds; the error names the nearest one.
+  template <class Enum, std::size_t N>
+  result<Enum> one_of(const table_reader& t, std::uint64_t row, std::uint32_t column, const std::array<Enum, N>& values,
+                      std::string_view (*name)(Enum) noexcept) const {
+    std::array<std::string_view, N> names;
+    for (std::size_t i = 0; i < N; ++i) {
+      names[i] = name(values[i]);
+      if (names[i] == t.text(column, row)) return values[i];
+    }
+    return not_among(t, row, column, names);
+  }
+  [[nodiscard]] error not_among(const table_reader& t, std::uint64_t row, std::uint32_t column,
+                                std::span<const std::string_view> names) const;
   void add_name(map_member map, std::string_view name, std::uint32_t slot);
   void drop_name(map_member map, std::string_view name, std::uint32_t slot);
   /// Counts text of the pool that nobody uses any more.

@@ -6,7 +6,6 @@
 #include "base/text.hpp"
 #include "model/edit.hpp"
 #include "model/list_edit.hpp"
-#include "model/row_reader.hpp"
 
 namespace kaisched::model {
 
@@ -39,7 +38,11 @@ result<void> edit::disruption_budgets(const table_reader& t) {
 }
 
 result<void> edit::read_budget(const table_reader& t, std::uint64_t row, disruption_budget_info& to) const {
-  return row_reader(t, row, {}).number(col::disruption_budget_allowed, 0, max_amount, to.allowed).done();
+  if (!t.has(col::disruption_budget_allowed)) return {};
+  auto v = bounded(t, row, col::disruption_budget_allowed, 0, max_amount);
+  if (!v) return v.failure();
+  to.allowed = *v;
+  return {};
 }
 
 }  // namespace kaisched::model

@@ -4,7 +4,6 @@
 
 #include "base/text.hpp"
 #include "model/edit.hpp"
-#include "model/row_reader.hpp"
 
 namespace kaisched::model {
 
@@ -49,17 +48,26 @@ result<void> edit::one_claim(const table_reader& t, std::uint64_t row) {
 }
 
 result<void> edit::read_claim(const table_reader& t, std::uint64_t row, claim_info& claim) const {
-  row_reader from(t, row, {"resource claim", claim.name});
-  label_list labels;
-  from.text(col::resource_claim_device_class, claim.device_class);
-  from.number(col::resource_claim_count, 0, max_amount, claim.count);
-  from.text(col::resource_claim_node, claim.node);
-  from.flag(col::resource_claim_from_template, claim.from_template);
-  from.parsed(col::resource_claim_labels, parse_labels, labels);
-  if (auto done = from.done(); !done) return done;
+  if (t.has(col::resource_claim_device_class)) claim.device_class = t.text(col::resource_claim_device_class, row);
+  if (t.has(col::resource_claim_count)) {
+    auto v = bounded(t, row, col::resource_claim_count, 0, max_amount);
+    if (!v) return v.failure();
+    claim.count = *v;
+  }
+  if (t.has(col::resource_claim_node)) claim.node = t.text(col::resource_claim_node, row);
+  if (t.has(col::resource_claim_from_template)) {
+    auto v = flag(t, row, col::resource_claim_from_template);
+    if (!v) return v.failure();
+    claim.from_template = *v;
+  }
   if (t.has(col::resource_claim_labels)) {
+    result<label_list> labels = parse_labels(t.text(col::resource_claim_labels, row));
+    if (!labels) {
+      return t.fail(status::argument, row, col::resource_claim_labels,
+                    "resource claim '" + base::shown(claim.name) + "': " + labels.failure().message);
+    }
     claim.labels.clear();
-    for (const auto& [key, value] : labels) claim.labels.append(key).append(1, '\0').append(value).append(1, '\0');
+    for (const auto& [key, value] : *labels) claim.labels.append(key).append(1, '\0').append(value).append(1, '\0');
   }
   for (const auto& [column, target] :
        {std::pair{std::uint32_t{col::resource_claim_devices}, &claim.devices},
@@ -69,16 +77,29 @@ result<void> edit::read_claim(const table_reader& t, std::uint64_t row, claim_in
     std::sort(names.begin(), names.end());
     const auto twice = std::adjacent_find(names.begin(), names.end());
     if (twice != names.end() || (!names.empty() && names.front().empty())) {
-      from.fail(column, status::argument,
-                twice == names.end() ? std::string("a name must not be empty")
-                                     : "'" + base::shown(*twice) + "' is given twice");
-      return from.done();
+      return t.fail(status::argument, row, column,
+                    "resource claim '" + base::shown(claim.name) + "': " +
+                        (twice == names.end() ? std::string("a name must not be empty")
+                                              : "'" + base::shown(*twice) + "' is given twice"));
     }
     *target = t.text(column, row);
   }
-  from.list(col::resource_claim_constraints, parse_constraints, claim.constraints_text, claim.constraints);
-  from.list(col::resource_claim_results, parse_results, claim.results_text, claim.results);
-  return from.done();
+  const auto parsed = [&](std::uint32_t column, auto parse, std::string& raw, auto& target) -> result<void> {
+    if (!t.has(column)) return {};
+    auto read = parse(t.text(column, row));
+    if (!read) {
+      return t.fail(status::argument, row, column,
+                    "resource claim '" + base::shown(claim.name) + "': " + read.failure().message);
+    }
+    raw = t.text(column, row);
+    target = std::move(*read);
+    return {};
+  };
+  if (auto done = parsed(col::resource_claim_constraints, parse_constraints, claim.constraints_text, claim.constraints);
+      !done) {
+    return done;
+  }
+  return parsed(col::resource_claim_results, parse_results, claim.results_text, claim.results);
 }
 
 }  // namespace kaisched::model

@@ -7,7 +7,6 @@
 #include "base/text.hpp"
 #include "model/account.hpp"
 #include "model/edit.hpp"
-#include "model/row_reader.hpp"
 
 namespace kaisched::model {
 
@@ -134,13 +133,48 @@ void edit::node_changed(std::uint32_t slot, row_place place, bool added) {
 }
 
 result<void> edit::read_node(const table_reader& t, std::uint64_t row, node_info& node) const {
-  row_reader from(t, row, {"node", node.name});
-  from.amounts(col::node_capacity, *s_.dimensions, node.capacity);
-  from.flag(col::node_ready, node.ready).flag(col::node_unschedulable, node.unschedulable);
-  from.list(col::node_labels, parse_labels, node.labels_text, node.labels);
-  from.list(col::node_taints, each_of(parse_taint), node.taints_text, node.taints);
-  from.number(col::node_gpu_memory, 0, max_amount, node.gpu_memory);
-  if (auto done = from.done(); !done) return done;
+  if (t.has(col::node_capacity)) {
+    const auto values = t.row_values<std::int64_t>(col::node_capacity, row);
+    for (std::size_t d = 0; d < values.size(); ++d) {
+      if (values[d] < 0 || values[d] > max_amount) {
+        return t.fail(values[d] < 0 ? status::argument : status::limit, row, col::node_capacity,
+                      "node '" + base::shown(node.name) + "': " + (*s_.dimensions)[d].name + " " +
+                          std::to_string(values[d]) + " is not in 0 .. 2^52");
+      }
+    }
+    node.capacity.assign(values.begin(), values.end());
+  }
+  for (const auto& [column, target] : {std::pair{std::uint32_t{col::node_ready}, &node.ready},
+                                       std::pair{std::uint32_t{col::node_unschedulable}, &node.unschedulable}}) {
+    if (!t.has(column)) continue;
+    auto v = flag(t, row, column);
+    if (!v) return v.failure();
+    *target = *v;
+  }
+  if (t.has(col::node_labels)) {
+    result<label_list> labels = parse_labels(t.text(col::node_labels, row));
+    if (!labels)
+      return t.fail(status::argument, row, col::node_labels,
+                    "node '" + base::shown(node.name) + "': " + labels.failure().message);
+    node.labels = std::move(*labels);
+    node.labels_text = t.text(col::node_labels, row);
+  }
+  if (t.has(col::node_taints)) {
+    node.taints.clear();
+    for (const std::string_view one : split_list(t.text(col::node_taints, row))) {
+      result<taint> parsed = parse_taint(one);
+      if (!parsed)
+        return t.fail(status::argument, row, col::node_taints,
+                      "node '" + base::shown(node.name) + "': " + parsed.failure().message);
+      node.taints.push_back(std::move(*parsed));
+    }
+    node.taints_text = t.text(col::node_taints, row);
+  }
+  if (t.has(col::node_gpu_memory)) {
+    auto v = bounded(t, row, col::node_gpu_memory, 0, max_amount);
+    if (!v) return v.failure();
+    node.gpu_memory = *v;
+  }
   if (auto done = read_claimable(t, row, node); !done) return done;
   if (auto done = read_vendor_devices(t, row, node); !done) return done;
   if (auto done = read_node_figures(t, row, node); !done) return done;
@@ -193,22 +227,40 @@ result<void> edit::one_device(const table_reader& t, std::uint64_t row, node_inf
   device_info fresh;
   fresh.index = index;
   device_info& d = exists ? *it : fresh;
-  row_reader from(t, row, {});
-  from.text(col::device_uuid, d.uuid).text(col::device_model, d.model);
-  from.number(col::device_memory, 0, max_amount, d.memory);
-  from.number(col::device_share, 1, whole_device, d.share);
-  from.number(col::device_numa, -1, 1023, d.numa);
-  from.flag(col::device_healthy, d.healthy);
-  constexpr std::array all{sharing_mode::unknown, sharing_mode::exclusive,      sharing_mode::time_slicing,
-                           sharing_mode::mps,     sharing_mode::hard_isolation, sharing_mode::mig};
-  from.one_of(col::device_sharing, all, sharing_name, d.sharing);
-  if (auto done = from.done(); !done) return done;
+  if (t.has(col::device_uuid)) d.uuid = t.text(col::device_uuid, row);
+  if (t.has(col::device_model)) d.model = t.text(col::device_model, row);
+  if (t.has(col::device_memory)) {
+    auto v = bounded(t, row, col::device_memory, 0, max_amount);
+    if (!v) return v.failure();
+    d.memory = *v;
+  }
+  if (t.has(col::device_share)) {
+    auto v = bounded(t, row, col::device_share, 1, whole_device);
+    if (!v) return v.failure();
+    d.share = *v;
+  }
+  if (t.has(col::device_numa)) {
+    auto v = bounded(t, row, col::device_numa, -1, 1023);
+    if (!v) return v.failure();
+    d.numa = *v;
+  }
+  if (t.has(col::device_healthy)) {
+    auto v = flag(t, row, col::device_healthy);
+    if (!v) return v.failure();
+    d.healthy = *v;
+  }
   if (t.has(col::device_links)) {
     const auto links = t.list(col::device_links, row);
     d.links.assign(links.begin(), links.end());
   }
-  if (t.has(col::device_sharing) && d.sharing != sharing_mode::mig && !t.has(col::device_instances))
-    d.instances.clear();
+  if (t.has(col::device_sharing)) {
+    constexpr std::array all{sharing_mode::unknown, sharing_mode::exclusive,      sharing_mode::time_slicing,
+                             sharing_mode::mps,     sharing_mode::hard_isolation, sharing_mode::mig};
+    auto v = one_of(t, row, col::device_sharing, all, sharing_name);
+    if (!v) return v.failure();
+    d.sharing = *v;
+    if (d.sharing != sharing_mode::mig && !t.has(col::device_instances)) d.instances.clear();
+  }
   if (auto done = read_instances(t, row, node, d); !done) return done;
   if (auto done = read_device_figures(t, row, node.name, d); !done) return done;
   if (!exists) node.devices.push_back(std::move(fresh));

@@ -6,7 +6,6 @@
 #include "model/account.hpp"
 #include "model/dependencies.hpp"
 #include "model/edit.hpp"
-#include "model/row_reader.hpp"
 
 namespace kaisched::model {
 
@@ -55,6 +54,12 @@ result<void> edit::change_group(const table_reader& t, std::uint64_t row) {
   group_plan plan;
   plan.core = s_.groups[g];
   plan.extra = s_.group_extras[g];
+  plan.name_space = plan.extra.name_space;
+  plan.user = plan.extra.user;
+  plan.after = plan.extra.after;
+  plan.checks = plan.extra.checks;
+  plan.speedup = plan.extra.speedup;
+  plan.min_resources = plan.extra.min_resources;
   plan.pod_min = s_.subs[plan.core.first_sub + 1].min;
   plan.root_min = s_.subs[plan.core.first_sub].min;
   plan.together = s_.subs[plan.core.first_sub].together;
@@ -95,13 +100,19 @@ void edit::put_group(group_plan plan, group_row g) {
   extra = plan.extra;
   extra.has_sub_groups = !implied;
   extra.first_stray = before.first_stray;
-  if (before.after.empty() != extra.after.empty()) s_.dependent_groups += extra.after.empty() ? ~std::uint32_t{0} : 1U;
-  for (const auto text : group_texts) {
-    extra.*text = before.*text;
-    if (before.*text == plan.extra.*text) continue;
-    discard(before.*text);
-    extra.*text = s_.names->add(plan.extra.*text);
-  }
+  const auto rename = [&](std::string_view old, std::string_view fresh, std::string_view& kept) {
+    kept = old;
+    if (old == fresh) return;
+    discard(old);
+    kept = s_.names->add(fresh);
+  };
+  rename(before.name_space, plan.name_space, extra.name_space);
+  rename(before.user, plan.user, extra.user);
+  if (before.after.empty() != plan.after.empty()) s_.dependent_groups += plan.after.empty() ? ~std::uint32_t{0} : 1U;
+  rename(before.after, plan.after, extra.after);
+  rename(before.checks, plan.checks, extra.checks);
+  rename(before.speedup, plan.speedup, extra.speedup);
+  rename(before.min_resources, plan.min_resources, extra.min_resources);
   count_priority(g, true);
   touch(g);
 }
@@ -139,7 +150,12 @@ result<void> edit::remove_group(const table_reader& t, std::uint64_t row) {
   group_core& group = s_.groups.write(g);
   --s_.queues.write()[group.queue].groups;
   for (const sub_definition& d : definitions_of(g)) discard(d.name);
-  for (const auto text : group_texts) discard(s_.group_extras[g].*text);
+  discard(s_.group_extras[g].name_space);
+  discard(s_.group_extras[g].user);
+  discard(s_.group_extras[g].after);
+  discard(s_.group_extras[g].checks);
+  discard(s_.group_extras[g].speedup);
+  discard(s_.group_extras[g].min_resources);
   if (!s_.group_extras[g].after.empty()) --s_.dependent_groups;
   free_block(group.first_sub, group.sub_count);
   if (group.semi_preemptible) --s_.semi_preemptible_groups;
@@ -161,65 +177,113 @@ result<void> edit::plan_group(const table_reader& t, std::uint64_t row, group_pl
     if (!queue) return queue.failure();
     group.queue = *queue;
   }
-  row_reader from(t, row, {});
-  from.number(col::pod_group_priority, -max_amount, max_amount, group.priority);
-  from.flag(col::pod_group_preemptible, group.preemptible);
-  if (t.has(col::pod_group_priority_class) && !from.failed()) read_priority_class(t, row, from, group);
-  from.flag(col::pod_group_semi_preemptible, group.semi_preemptible);
-  from.i64(col::pod_group_created, group.created);
-  from.number(col::pod_group_min_member, 0, max_amount, plan.pod_min);
-  from.amount_or_unset(col::pod_group_min_sub_group, plan.root_min);
-  if (auto done = from.done(); !done) return done;
+  if (t.has(col::pod_group_priority)) {
+    auto v = bounded(t, row, col::pod_group_priority, -max_amount, max_amount);
+    if (!v) return v.failure();
+    group.priority = *v;
+  }
+  if (t.has(col::pod_group_preemptible)) {
+    auto v = flag(t, row, col::pod_group_preemptible);
+    if (!v) return v.failure();
+    group.preemptible = *v;
+  }
+  if (t.has(col::pod_group_priority_class)) {
+    if (auto done = read_priority_class(t, row, group); !done) return done;
+  }
+  if (t.has(col::pod_group_semi_preemptible)) {
+    auto v = flag(t, row, col::pod_group_semi_preemptible);
+    if (!v) return v.failure();
+    group.semi_preemptible = *v;
+  }
+  if (t.has(col::pod_group_created)) group.created = t.i64(col::pod_group_created, row);
+  if (t.has(col::pod_group_min_member)) {
+    auto v = bounded(t, row, col::pod_group_min_member, 0, max_amount);
+    if (!v) return v.failure();
+    plan.pod_min = *v;
+  }
+  if (t.has(col::pod_group_min_sub_group)) {
+    if (t.i64(col::pod_group_min_sub_group, row) != unset) {
+      auto v = bounded(t, row, col::pod_group_min_sub_group, 0, max_amount);
+      if (!v) return v.failure();
+    }
+    plan.root_min = t.i64(col::pod_group_min_sub_group, row);
+  }
   result<topology_share> together = read_topology(
       t, row, {col::pod_group_topology, col::pod_group_required_level, col::pod_group_preferred_level}, plan.together);
   if (!together) return together.failure();
   plan.together = std::move(*together);
-  // Lists are read when they are needed; here they have to be good.
-  std::vector<after_entry> entries;
-  std::vector<speed_point> points;
-  std::vector<named_amount> amounts;
-  const auto parse_sums = [](std::string_view list) { return parse_amounts(list, max_sum); };
+  if (t.has(col::pod_group_namespace)) plan.name_space = t.text(col::pod_group_namespace, row);
   group_extra& extra = plan.extra;
-  from.text(col::pod_group_namespace, extra.name_space);
-  from.i64(col::pod_group_last_start, extra.last_start);
-  from.i64(col::pod_group_last_eviction, extra.last_eviction);
-  from.i64(col::pod_group_stale_since, extra.stale_since);
-  from.i64(col::pod_group_preemption_delay, extra.preemption_delay);
-  from.i64(col::pod_group_staleness_grace, extra.staleness_grace);
-  from.i64(col::pod_group_runtime_estimate, extra.runtime_estimate);
-  from.i64(col::pod_group_deadline, extra.deadline);
-  from.i64(col::pod_group_last_checkpoint, extra.last_checkpoint);
-  from.text(col::pod_group_user, extra.user);
-  from.list(col::pod_group_after, each_of(parse_after), extra.after, entries);
-  from.text(col::pod_group_checks, extra.checks);
-  from.list(col::pod_group_speedup, parse_speedup, extra.speedup, points);
-  from.list(col::pod_group_min_resources, parse_sums, extra.min_resources, amounts);
-  from.number(col::pod_group_attained_service, 0, max_amount, extra.attained_service);
-  from.number(col::pod_group_evictions, 0, max_amount, extra.evictions);
-  from.number(col::pod_group_max_surge, 0, max_amount, extra.max_surge);
-  from.number(col::pod_group_searched, 0, max_amount, extra.searched);
-  from.number(col::pod_group_restart_cost, 0, max_amount, extra.restart_cost);
-  from.number(col::pod_group_traffic, 0, max_amount, extra.traffic);
-  from.amount_or_unset(col::pod_group_disruption_budget, extra.disruption_budget);
-  from.duration(col::pod_group_max_runtime, extra.max_runtime);
-  from.duration(col::pod_group_requeue_delay, extra.requeue_delay);
-  return from.done();
+  for (const auto& [column, target] :
+       {std::pair{std::uint32_t{col::pod_group_last_start}, &extra.last_start},
+        std::pair{std::uint32_t{col::pod_group_last_eviction}, &extra.last_eviction},
+        std::pair{std::uint32_t{col::pod_group_stale_since}, &extra.stale_since},
+        std::pair{std::uint32_t{col::pod_group_preemption_delay}, &extra.preemption_delay},
+        std::pair{std::uint32_t{col::pod_group_staleness_grace}, &extra.staleness_grace},
+        std::pair{std::uint32_t{col::pod_group_runtime_estimate}, &extra.runtime_estimate},
+        std::pair{std::uint32_t{col::pod_group_deadline}, &extra.deadline},
+        std::pair{std::uint32_t{col::pod_group_last_checkpoint}, &extra.last_checkpoint}}) {
+    if (t.has(column)) *target = t.i64(column, row);
+  }
+  if (t.has(col::pod_group_user)) plan.user = t.text(col::pod_group_user, row);
+  if (t.has(col::pod_group_after)) {
+    plan.after = t.text(col::pod_group_after, row);
+    for (const std::string_view one : split_list(plan.after)) {
+      const result<after_entry> read = parse_after(one);
+      if (!read) return t.fail(read.failure().code, row, col::pod_group_after, read.failure().message);
+    }
+  }
+  if (t.has(col::pod_group_checks)) plan.checks = t.text(col::pod_group_checks, row);
+  if (t.has(col::pod_group_speedup)) {
+    plan.speedup = t.text(col::pod_group_speedup, row);
+    const result<std::vector<speed_point>> read = parse_speedup(plan.speedup);
+    if (!read) return t.fail(read.failure().code, row, col::pod_group_speedup, read.failure().message);
+  }
+  if (t.has(col::pod_group_min_resources)) {
+    plan.min_resources = t.text(col::pod_group_min_resources, row);
+    const result<std::vector<named_amount>> read = parse_amounts(plan.min_resources, max_sum);
+    if (!read) return t.fail(read.failure().code, row, col::pod_group_min_resources, read.failure().message);
+  }
+  for (const auto& [column, target] :
+       {std::pair{std::uint32_t{col::pod_group_attained_service}, &extra.attained_service},
+        std::pair{std::uint32_t{col::pod_group_evictions}, &extra.evictions},
+        std::pair{std::uint32_t{col::pod_group_max_surge}, &extra.max_surge},
+        std::pair{std::uint32_t{col::pod_group_searched}, &extra.searched},
+        std::pair{std::uint32_t{col::pod_group_restart_cost}, &extra.restart_cost},
+        std::pair{std::uint32_t{col::pod_group_traffic}, &extra.traffic}}) {
+    if (!t.has(column)) continue;
+    auto v = bounded(t, row, column, 0, max_amount);
+    if (!v) return v.failure();
+    *target = *v;
+  }
+  if (t.has(col::pod_group_disruption_budget)) {
+    const std::int64_t given = t.i64(col::pod_group_disruption_budget, row);
+    if (given != unset) {
+      auto v = bounded(t, row, col::pod_group_disruption_budget, 0, max_amount);
+      if (!v) return v.failure();
+    }
+    extra.disruption_budget = given;
+  }
+  for (const auto& [column, target] : {std::pair{std::uint32_t{col::pod_group_max_runtime}, &extra.max_runtime},
+                                       std::pair{std::uint32_t{col::pod_group_requeue_delay}, &extra.requeue_delay}}) {
+    if (!t.has(column)) continue;
+    if (auto done = duration(t, row, column, *target); !done) return done;
+  }
+  return {};
 }
 
 /// The classes that KAI installs.
-void edit::read_priority_class(const table_reader& t, std::uint64_t row, row_reader& from, group_core& group) {
+result<void> edit::read_priority_class(const table_reader& t, std::uint64_t row, group_core& group) const {
   static constexpr std::array<std::string_view, 4> names{"train", "build-preemptible", "build", "inference"};
   static constexpr std::array<std::int64_t, names.size()> priorities{50, 75, 100, 125};
   constexpr std::int64_t first_kept = 100;
   const std::string_view name = t.text(col::pod_group_priority_class, row);
-  if (name.empty()) return;
+  if (name.empty()) return {};
   const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) {
-    from.not_among(col::pod_group_priority_class, names);
-    return;
-  }
+  if (found == names.end()) return not_among(t, row, col::pod_group_priority_class, names);
   group.priority = priorities[static_cast<std::size_t>(found - names.begin())];
   group.preemptible = group.priority < first_kept;
+  return {};
 }
 
 // ---- blocks of trees ---------------------------------------------------------------------------------------------

@@ -239,29 +239,35 @@ void edit::join_class(pod_row p, pod_plan& plan) {
   }
   ++w_.class_users.write(c);
   s_.pods.write(p).pod_class = c;
-  count_class(*s_.classes[c], true);
-}
-
-/// Counts a pod of the class in or out.
-void edit::count_class(const pod_class& of, bool add) {
-  const std::uint32_t one = add ? 1U : ~std::uint32_t{0};  // wraps around to one less
-  s_.pods_with_affinity += of.has_pod_affinity() ? one : 0U;
-  s_.pods_with_preferences += of.preferences.empty() ? 0U : one;
-  s_.pods_with_spread += of.spread.empty() ? 0U : one;
-  s_.pods_with_ports += of.host_ports.empty() ? 0U : one;
-  s_.pods_with_gpu_memory += of.ask.gpu_memory == 0 ? 0U : one;
-  s_.pods_with_shares += of.is_shared() ? one : 0U;
-  s_.pods_with_mig += of.mig_slices == 0 ? 0U : one;
-  s_.pods_with_claims += of.ask.claims.empty() ? 0U : one;
-  s_.pods_asking_vendors += of.asks_vendors() ? one : 0U;
+  const pod_class& joined = *s_.classes[c];
+  s_.pods_with_affinity += joined.has_pod_affinity() ? 1U : 0U;
+  s_.pods_with_preferences += joined.preferences.empty() ? 0U : 1U;
+  s_.pods_with_spread += joined.spread.empty() ? 0U : 1U;
+  s_.pods_with_ports += joined.host_ports.empty() ? 0U : 1U;
+  s_.pods_with_gpu_memory += joined.ask.gpu_memory == 0 ? 0U : 1U;
+  s_.pods_with_shares += joined.is_shared() ? 1U : 0U;
+  s_.pods_with_mig += joined.mig_slices == 0 ? 0U : 1U;
+  s_.pods_with_claims += joined.ask.claims.empty() ? 0U : 1U;
+  s_.pods_asking_vendors += joined.asks_vendors() ? 1U : 0U;
   std::vector<std::int64_t>& sums = w_.total_request.write();
   sums.resize(std::max<std::size_t>(sums.size(), s_.dims()), 0);
-  for (std::size_t d = 0; d < of.ask.request.size(); ++d) sums[d] += add ? of.ask.request[d] : -of.ask.request[d];
+  for (std::size_t d = 0; d < joined.ask.request.size(); ++d) sums[d] += joined.ask.request[d];
 }
 
 void edit::leave_class(pod_row p) {
   const class_row c = s_.pods[p].pod_class;
-  count_class(*s_.classes[c], false);
+  const pod_class& left = *s_.classes[c];
+  s_.pods_with_affinity -= left.has_pod_affinity() ? 1U : 0U;
+  s_.pods_with_preferences -= left.preferences.empty() ? 0U : 1U;
+  s_.pods_with_spread -= left.spread.empty() ? 0U : 1U;
+  s_.pods_with_ports -= left.host_ports.empty() ? 0U : 1U;
+  s_.pods_with_gpu_memory -= left.ask.gpu_memory == 0 ? 0U : 1U;
+  s_.pods_with_shares -= left.is_shared() ? 1U : 0U;
+  s_.pods_with_mig -= left.mig_slices == 0 ? 0U : 1U;
+  s_.pods_with_claims -= left.ask.claims.empty() ? 0U : 1U;
+  s_.pods_asking_vendors -= left.asks_vendors() ? 1U : 0U;
+  std::vector<std::int64_t>& sums = w_.total_request.write();
+  for (std::size_t d = 0; d < left.ask.request.size(); ++d) sums[d] -= left.ask.request[d];
   s_.pods.write(p).pod_class = no_row;
   if (--w_.class_users.write(c) > 0) return;
   drop_name(&name_maps::classes, w_.class_keys[c], c);

@@ -7,7 +7,6 @@
 
 #include "base/text.hpp"
 #include "model/edit.hpp"
-#include "model/row_reader.hpp"
 
 namespace kaisched::model {
 
@@ -35,20 +34,6 @@ std::int64_t parse_devices(std::string_view text) {
   const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), amount);
   const bool good = failure == std::errc{} && end == digits.data() + digits.size() && amount <= max_sum;
   return good && digits.front() != '-' ? amount : -1;
-}
-
-result<std::vector<std::pair<std::string, std::int64_t>>> parse_gpu_limits(std::string_view list) {
-  const result<label_list> limits = parse_labels(list);
-  if (!limits) return limits.failure();
-  std::vector<std::pair<std::string, std::int64_t>> made;
-  for (const auto& [product, text] : *limits) {
-    const std::int64_t most = parse_devices(text);
-    if (most < 0) {
-      return error{status::argument, "'" + base::shown(text) + "' is not a number of GPUs such as 8 or 0.5", {}};
-    }
-    made.emplace_back(product, most);
-  }
-  return made;
 }
 
 }  // namespace
@@ -180,9 +165,12 @@ queue_row edit::new_queue(std::string_view name) {
 }
 
 result<void> edit::read_queue(const table_reader& t, std::uint64_t row, queue_info& q) const {
-  row_reader from(t, row, {"queue", q.name});
-  from.number(col::queue_priority, -max_amount, max_amount, q.priority).i64(col::queue_created, q.created);
-  if (auto done = from.done(); !done) return done;
+  if (t.has(col::queue_priority)) {
+    auto v = bounded(t, row, col::queue_priority, -max_amount, max_amount);
+    if (!v) return v.failure();
+    q.priority = *v;
+  }
+  if (t.has(col::queue_created)) q.created = t.i64(col::queue_created, row);
   for (const auto& [column, target] :
        {std::pair{std::uint32_t{col::queue_quota}, &q.quota}, std::pair{std::uint32_t{col::queue_limit}, &q.limit}}) {
     if (!t.has(column)) continue;
@@ -211,22 +199,61 @@ result<void> edit::read_queue(const table_reader& t, std::uint64_t row, queue_in
       (*target)[r] = values[r] == 0 ? 0 : values[r];  // no -0: what is equal has equal digests
     }
   }
-  from.i64(col::queue_reclaim_min_runtime, q.reclaim_min_runtime);
-  from.i64(col::queue_preempt_min_runtime, q.preempt_min_runtime);
-  from.duration(col::queue_max_runtime, q.max_runtime);
+  if (t.has(col::queue_reclaim_min_runtime)) q.reclaim_min_runtime = t.i64(col::queue_reclaim_min_runtime, row);
+  if (t.has(col::queue_preempt_min_runtime)) q.preempt_min_runtime = t.i64(col::queue_preempt_min_runtime, row);
+  if (t.has(col::queue_max_runtime)) {
+    if (auto done = duration(t, row, col::queue_max_runtime, q.max_runtime); !done) return done;
+  }
+  if (auto done = read_tier_columns(t, row, q); !done) return done;
+  return t.has(col::queue_gpu_limits) ? read_gpu_limits(t, row, q) : result<void>();
+}
+
+/// What only the action volcano looks at.
+result<void> edit::read_tier_columns(const table_reader& t, std::uint64_t row, queue_info& q) const {
+  const auto refuse = [&](std::uint32_t column, const std::string& what) {
+    return t.fail(status::argument, row, column, queue_text(q.name) + ": " + what);
+  };
   if (t.has(col::queue_guarantee)) {
     const auto values = t.row_values<std::int64_t>(col::queue_guarantee, row);
     for (std::size_t r = 0; r < values.size(); ++r) {
       if (values[r] < 0 || values[r] > max_sum)
-        from.fail(col::queue_guarantee, status::argument, std::to_string(values[r]) + " is no amount");
+        return refuse(col::queue_guarantee, std::to_string(values[r]) + " is no amount");
       q.guarantee[r] = values[r];
     }
   }
-  from.flag(col::queue_reclaimable, q.reclaimable);
-  from.list(col::queue_hierarchy, parse_path, q.hierarchy_text, q.hierarchy);
-  from.parsed(col::queue_node_groups, parse_node_groups, q.node_groups);
-  from.parsed(col::queue_gpu_limits, parse_gpu_limits, q.gpu_limits);
-  return from.done();
+  if (t.has(col::queue_reclaimable)) {
+    auto v = flag(t, row, col::queue_reclaimable);
+    if (!v) return v.failure();
+    q.reclaimable = *v;
+  }
+  if (t.has(col::queue_hierarchy)) {
+    const std::string_view list = t.text(col::queue_hierarchy, row);
+    result<std::vector<weighted_step>> read = parse_path(list);
+    if (!read) return refuse(col::queue_hierarchy, read.failure().message);
+    q.hierarchy = std::move(*read);
+    q.hierarchy_text = list;
+  }
+  if (t.has(col::queue_node_groups)) {
+    result<std::vector<node_group_wish>> read = parse_node_groups(t.text(col::queue_node_groups, row));
+    if (!read) return refuse(col::queue_node_groups, read.failure().message);
+    q.node_groups = std::move(*read);
+  }
+  return {};
+}
+
+result<void> edit::read_gpu_limits(const table_reader& t, std::uint64_t row, queue_info& q) const {
+  const auto refuse = [&](const std::string& what) {
+    return t.fail(status::argument, row, col::queue_gpu_limits, queue_text(q.name) + ": " + what);
+  };
+  const result<label_list> limits = parse_labels(t.text(col::queue_gpu_limits, row));
+  if (!limits) return refuse(limits.failure().message);
+  q.gpu_limits.clear();
+  for (const auto& [product, text] : *limits) {
+    const std::int64_t most = parse_devices(text);
+    if (most < 0) return refuse("'" + base::shown(text) + "' is not a number of GPUs such as 8 or 0.5");
+    q.gpu_limits.emplace_back(product, most);
+  }
+  return {};
 }
 
 void edit::link_queue(queue_row q, queue_row parent) {

@@ -7,7 +7,6 @@
 #include "base/text.hpp"
 #include "model/edit.hpp"
 #include "model/list_edit.hpp"
-#include "model/row_reader.hpp"
 
 namespace kaisched::model {
 
@@ -40,26 +39,34 @@ result<void> edit::reservations(const table_reader& t) {
 }
 
 result<void> edit::read_reservation(const table_reader& t, std::uint64_t row, reservation_info& to) const {
-  row_reader from(t, row, {{}, to.name});
-  const auto fail = [&](std::uint32_t column, std::string_view what) { from.fail(column, status::argument, what); };
-  from.text(col::reservation_nodes, to.nodes);
-  from.text(col::reservation_queue, to.queue);
-  from.text(col::reservation_group, to.group);
-  from.list(col::reservation_node_selector, parse_selector, to.selector_text, to.labels);
-  from.i64(col::reservation_start, to.start);
-  from.i64(col::reservation_end, to.end);
-  from.i64(col::reservation_every, to.every);
-  if (to.start == unset) fail(col::reservation_start, "it needs a time at which it starts");
-  if (to.end != unset && to.end <= to.start) fail(col::reservation_end, "it ends before it has started");
-  from.i64(col::reservation_evict_before, to.evict_before);
+  const auto fail = [&](std::uint32_t column, std::string_view what) {
+    return t.fail(status::argument, row, column, "'" + base::shown(to.name) + "': " + std::string(what));
+  };
+  for (const auto& [column, target] : {std::pair{std::uint32_t{col::reservation_nodes}, &to.nodes},
+                                       std::pair{std::uint32_t{col::reservation_queue}, &to.queue},
+                                       std::pair{std::uint32_t{col::reservation_group}, &to.group}}) {
+    if (t.has(column)) *target = t.text(column, row);
+  }
+  if (t.has(col::reservation_node_selector)) {
+    to.selector_text = t.text(col::reservation_node_selector, row);
+    result<selector> read = parse_selector(to.selector_text);
+    if (!read) return fail(col::reservation_node_selector, read.failure().message);
+    to.labels = std::move(*read);
+  }
+  if (t.has(col::reservation_start)) to.start = t.i64(col::reservation_start, row);
+  if (t.has(col::reservation_end)) to.end = t.i64(col::reservation_end, row);
+  if (t.has(col::reservation_every)) to.every = t.i64(col::reservation_every, row);
+  if (to.start == unset) return fail(col::reservation_start, "it needs a time at which it starts");
+  if (to.end != unset && to.end <= to.start) return fail(col::reservation_end, "it ends before it has started");
+  if (t.has(col::reservation_evict_before)) to.evict_before = t.i64(col::reservation_evict_before, row);
   if (to.evict_before != unset && to.evict_before < 0)
-    fail(col::reservation_evict_before, std::to_string(to.evict_before) + " is no length of time");
-  if (to.every == unset) return from.done();
-  if (to.every <= 0) fail(col::reservation_every, std::to_string(to.every) + " is no length of time");
-  if (to.end == unset) fail(col::reservation_every, "what comes again needs an end");
+    return fail(col::reservation_evict_before, std::to_string(to.evict_before) + " is no length of time");
+  if (to.every == unset) return {};
+  if (to.every <= 0) return fail(col::reservation_every, std::to_string(to.every) + " is no length of time");
+  if (to.end == unset) return fail(col::reservation_every, "what comes again needs an end");
   if (static_cast<base::int128>(to.end) - to.start > to.every)
-    fail(col::reservation_every, "it comes again before it has ended");
-  return from.done();
+    return fail(col::reservation_every, "it comes again before it has ended");
+  return {};
 }
 
 }  // namespace kaisched::model

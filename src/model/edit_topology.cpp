@@ -4,7 +4,6 @@
 #include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "model/edit.hpp"
-#include "model/row_reader.hpp"
 
 namespace kaisched::model {
 
@@ -74,8 +73,12 @@ result<void> edit::one_topology(const table_reader& t, std::uint64_t row) {
     }
     if (info.levels.empty()) return t.fail(status::argument, row, col::topology_levels, "needs at least one level");
   }
+  if (t.has(col::topology_primary) && t.op() != table_op::remove) {
+    auto v = flag(t, row, col::topology_primary);
+    if (!v) return v.failure();
+    info.primary = *v;
+  }
   if (t.op() != table_op::remove) {
-    if (auto done = row_reader(t, row, {}).flag(col::topology_primary, info.primary).done(); !done) return done;
     if (auto done = read_shapes(t, row, info); !done) return done;
   }
   nodes_unsettled_ = true;

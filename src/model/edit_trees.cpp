@@ -5,7 +5,6 @@
 #include "base/text.hpp"
 #include "model/account.hpp"
 #include "model/edit.hpp"
-#include "model/row_reader.hpp"
 
 namespace kaisched::model {
 
@@ -114,11 +113,23 @@ result<void> edit::read_sub_group(const table_reader& t, std::uint64_t row, grou
     d.row = row;
     d.fresh = true;
   }
-  row_reader from(t, row, {});
-  from.number(col::sub_group_min_member, 0, max_amount, d.min_member);
-  from.amount_or_unset(col::sub_group_min_sub_group, d.min_sub_group);
-  from.number(col::sub_group_unit, 0, max_amount, d.unit);
-  if (auto done = from.done(); !done) return done;
+  if (t.has(col::sub_group_min_member)) {
+    auto v = bounded(t, row, col::sub_group_min_member, 0, max_amount);
+    if (!v) return v.failure();
+    d.min_member = *v;
+  }
+  if (t.has(col::sub_group_min_sub_group)) {
+    if (t.i64(col::sub_group_min_sub_group, row) != unset) {
+      auto v = bounded(t, row, col::sub_group_min_sub_group, 0, max_amount);
+      if (!v) return v.failure();
+    }
+    d.min_sub_group = t.i64(col::sub_group_min_sub_group, row);
+  }
+  if (t.has(col::sub_group_unit)) {
+    auto v = bounded(t, row, col::sub_group_unit, 0, max_amount);
+    if (!v) return v.failure();
+    d.unit = *v;
+  }
   result<topology_share> together = read_topology(
       t, row, {col::sub_group_topology, col::sub_group_required_level, col::sub_group_preferred_level}, d.together);
   if (!together) return together.failure();

@@ -7,7 +7,6 @@
 #include "base/text.hpp"
 #include "model/edit.hpp"
 #include "model/list_edit.hpp"
-#include "model/row_reader.hpp"
 
 namespace kaisched::model {
 
@@ -79,11 +78,15 @@ result<void> edit::device_quotas(const table_reader& t) {
 }
 
 result<void> edit::read_quota(const table_reader& t, std::uint64_t row, device_quota_info& to) const {
-  row_reader from(t, row, {});
-  from.number(col::device_quota_memory, unlimited, max_amount, to.memory);
-  from.number(col::device_quota_cores, unlimited, max_amount, to.cores);
-  from.number(col::device_quota_slots, unlimited, max_amount, to.slots);
-  return from.done();
+  for (const auto& [column, target] : {std::pair{std::uint32_t{col::device_quota_memory}, &to.memory},
+                                       std::pair{std::uint32_t{col::device_quota_cores}, &to.cores},
+                                       std::pair{std::uint32_t{col::device_quota_slots}, &to.slots}}) {
+    if (!t.has(column)) continue;
+    auto v = bounded(t, row, column, unlimited, max_amount);
+    if (!v) return v.failure();
+    *target = *v;
+  }
+  return {};
 }
 
 }  // namespace kaisched::model

@@ -4,7 +4,6 @@
 
 #include "base/text.hpp"
 #include "model/edit.hpp"
-#include "model/row_reader.hpp"
 
 namespace kaisched::model {
 
@@ -35,13 +34,20 @@ std::string_view numa_policy_name(numa_policy p) noexcept { return policy_names[
 std::string_view numa_scope_name(numa_scope s) noexcept { return scope_names[static_cast<std::size_t>(s)]; }
 
 result<void> edit::read_alignment(const table_reader& t, std::uint64_t row, node_info& node) const {
-  constexpr std::array policies{numa_policy::unknown, numa_policy::none, numa_policy::best_effort,
-                                numa_policy::restricted, numa_policy::single_numa_node};
-  constexpr std::array scopes{numa_scope::unknown, numa_scope::container, numa_scope::pod};
-  row_reader from(t, row, {});
-  from.one_of(col::node_numa_policy, policies, numa_policy_name, node.align);
-  from.one_of(col::node_numa_scope, scopes, numa_scope_name, node.align_scope);
-  return from.done();
+  if (t.has(col::node_numa_policy)) {
+    constexpr std::array all{numa_policy::unknown, numa_policy::none, numa_policy::best_effort, numa_policy::restricted,
+                             numa_policy::single_numa_node};
+    auto v = one_of(t, row, col::node_numa_policy, all, numa_policy_name);
+    if (!v) return v.failure();
+    node.align = *v;
+  }
+  if (t.has(col::node_numa_scope)) {
+    constexpr std::array all{numa_scope::unknown, numa_scope::container, numa_scope::pod};
+    auto v = one_of(t, row, col::node_numa_scope, all, numa_scope_name);
+    if (!v) return v.failure();
+    node.align_scope = *v;
+  }
+  return {};
 }
 
 result<void> edit::read_claimable(const table_reader& t, std::uint64_t row, node_info& node) const {
@@ -98,11 +104,18 @@ result<void> edit::one_zone(const table_reader& t, std::uint64_t row, node_info&
   numa_zone_info fresh;
   fresh.name = name;
   numa_zone_info& zone = exists ? *it : fresh;
-  const std::string holder = "node '" + base::shown(node.name) + "', zone";
-  row_reader from(t, row, {holder, zone.name});
-  from.amounts(col::numa_zone_capacity, *s_.dimensions, zone.capacity);
-  from.amounts(col::numa_zone_available, *s_.dimensions, zone.available);
-  if (auto done = from.done(); !done) return done;
+  for (const auto& [column, target] : {std::pair{std::uint32_t{col::numa_zone_capacity}, &zone.capacity},
+                                       std::pair{std::uint32_t{col::numa_zone_available}, &zone.available}}) {
+    if (!t.has(column)) continue;
+    const auto values = t.row_values<std::int64_t>(column, row);
+    for (std::size_t d = 0; d < values.size(); ++d) {
+      if (values[d] >= 0 && values[d] <= max_amount) continue;
+      return t.fail(values[d] < 0 ? status::argument : status::limit, row, column,
+                    "node '" + base::shown(node.name) + "', zone '" + base::shown(zone.name) +
+                        "': " + (*s_.dimensions)[d].name + " " + std::to_string(values[d]) + " is not in 0 .. 2^52");
+    }
+    target->assign(values.begin(), values.end());
+  }
   if (exists) return {};
   if (node.zones.size() >= max_zones_per_node) {
     return t.fail(status::limit, row, col::numa_zone_name,

@@ -2,7 +2,6 @@
 /// @file
 /// What rows of tables say, between being read and taking effect, and what an edit remembers of rows that did.
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -30,14 +29,16 @@ struct queue_plan {
   std::vector<std::uint32_t> parent_row;  ///< by row: or one that another row adds
 };
 
-/// Texts of a group that the pool of names keeps.
-inline constexpr std::array group_texts{&group_extra::name_space, &group_extra::user,    &group_extra::after,
-                                        &group_extra::checks,     &group_extra::speedup, &group_extra::min_resources};
-
 /// A row of a pod group.
 struct group_plan {
   group_core core;
-  group_extra extra;         ///< texts may be of the input
+  group_extra extra;
+  std::string_view name_space;
+  std::string_view user;
+  std::string_view after;
+  std::string_view checks;
+  std::string_view speedup;
+  std::string_view min_resources;
   std::int64_t pod_min = 1;  ///< size of the gang of a group without sub-groups
   std::int64_t root_min = unset;
   topology_share together;

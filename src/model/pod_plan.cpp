@@ -7,7 +7,6 @@
 #include "model/account.hpp"
 #include "model/cell_place.hpp"
 #include "model/edit.hpp"
-#include "model/row_reader.hpp"
 
 namespace kaisched::model {
 
@@ -91,11 +90,14 @@ result<void> edit::plan_details(const table_reader& t, std::uint64_t row, pod_pl
     const std::string_view name = t.text(col::pod_sub_group, row);
     plan.sub_name = name.empty() ? implied_pod_set : name;
   }
-  label_list labels;
-  row_reader from(t, row, {"pod", t.text(col::pod_name, row), true});
-  from.i64(col::pod_created, plan.created).i64(col::pod_priority, plan.priority);
-  from.list(col::pod_labels, parse_labels, plan.labels, labels);
-  if (auto done = from.done(); !done) return done;
+  if (t.has(col::pod_created)) plan.created = t.i64(col::pod_created, row);
+  if (t.has(col::pod_priority)) plan.priority = t.i64(col::pod_priority, row);
+  if (t.has(col::pod_labels)) {
+    plan.labels = t.text(col::pod_labels, row);
+    if (auto labels = parse_labels(plan.labels); !labels) {
+      return fail_pod(t, row, col::pod_labels, status::argument, labels.failure().message);
+    }
+  }
   if (t.has(col::pod_nominated_node)) {
     plan.nominated = no_row;
     if (!is_none(t, col::pod_nominated_node, row)) {
@@ -104,15 +106,23 @@ result<void> edit::plan_details(const table_reader& t, std::uint64_t row, pod_pl
       plan.nominated = *node;
     }
   }
-  from.i64(col::pod_nominated_since, plan.nominated_since).flag(col::pod_leader, plan.leader);
-  if (auto done = from.done(); !done) return done;
+  if (t.has(col::pod_nominated_since)) plan.nominated_since = t.i64(col::pod_nominated_since, row);
+  if (t.has(col::pod_leader)) {
+    if (t.u8(col::pod_leader, row) > 1) return fail_pod(t, row, col::pod_leader, status::argument, "must be 0 or 1");
+    plan.leader = t.u8(col::pod_leader, row) != 0;
+  }
   if (t.has(col::pod_disruption_budget)) {
     plan.budget = t.text(col::pod_disruption_budget, row);
     if (!plan.budget.empty()) {
       if (auto good = check_name(t, row, col::pod_disruption_budget); !good) return good;
     }
   }
-  return from.flag(col::pod_outdated, plan.outdated).done();
+  if (t.has(col::pod_outdated)) {
+    if (t.u8(col::pod_outdated, row) > 1)
+      return fail_pod(t, row, col::pod_outdated, status::argument, "must be 0 or 1");
+    plan.outdated = t.u8(col::pod_outdated, row) != 0;
+  }
+  return {};
 }
 
 result<void> edit::plan_class(const table_reader& t, std::uint64_t row, pod_plan& plan) const {
@@ -145,21 +155,42 @@ void edit::choose_class(pod_plan& plan, pod_class parsed) const {
 }
 
 result<void> edit::read_ask(const table_reader& t, std::uint64_t row, pod_ask& ask) const {
-  row_reader from(t, row, {"pod", t.text(col::pod_name, row)});
-  from.amounts(col::pod_request, *s_.dimensions, ask.request);
-  if (auto done = from.done(); !done) return done;
+  if (t.has(col::pod_request)) {
+    const auto values = t.row_values<std::int64_t>(col::pod_request, row);
+    for (std::size_t d = 0; d < values.size(); ++d) {
+      if (values[d] < 0 || values[d] > max_amount) {
+        return fail_pod(t, row, col::pod_request, values[d] < 0 ? status::argument : status::limit,
+                        (*s_.dimensions)[d].name + " " + std::to_string(values[d]) + " is not in 0 .. 2^52");
+      }
+    }
+    ask.request.assign(values.begin(), values.end());
+  }
   if (ask.request.size() <= dim_pods) ask.request.resize(dim_pods + 1, 0);
   if (ask.request[dim_pods] == 0) ask.request[dim_pods] = 1;
-  constexpr std::array classes{qos_class::unknown, qos_class::guaranteed, qos_class::burstable, qos_class::best_effort};
-  constexpr std::array modes{sharing_mode::unknown, sharing_mode::time_slicing, sharing_mode::mps,
+  if (t.has(col::pod_device_count)) ask.device_count = t.u32(col::pod_device_count, row);
+  for (const auto& [column, target] : text_columns) {
+    if (t.has(column)) ask.*target = t.text(column, row);
+  }
+  if (t.has(col::pod_claimed_gpus)) ask.claimed_gpus = t.u32(col::pod_claimed_gpus, row);
+  if (t.has(col::pod_gpu_memory)) {
+    auto v = bounded(t, row, col::pod_gpu_memory, 0, max_amount);
+    if (!v) return v.failure();
+    ask.gpu_memory = *v;
+  }
+  if (t.has(col::pod_qos)) {
+    constexpr std::array all{qos_class::unknown, qos_class::guaranteed, qos_class::burstable, qos_class::best_effort};
+    auto v = one_of(t, row, col::pod_qos, all, qos_name);
+    if (!v) return v.failure();
+    ask.qos = *v;
+  }
+  if (t.has(col::pod_sharing)) {
+    constexpr std::array all{sharing_mode::unknown, sharing_mode::time_slicing, sharing_mode::mps,
                              sharing_mode::hard_isolation};
-  from.u32(col::pod_device_count, ask.device_count);
-  for (const auto& [column, target] : text_columns) from.text(column, ask.*target);
-  from.u32(col::pod_claimed_gpus, ask.claimed_gpus);
-  from.number(col::pod_gpu_memory, 0, max_amount, ask.gpu_memory);
-  from.one_of(col::pod_qos, classes, qos_name, ask.qos);
-  from.one_of(col::pod_sharing, modes, sharing_name, ask.sharing);
-  return from.done();
+    auto v = one_of(t, row, col::pod_sharing, all, sharing_name);
+    if (!v) return v.failure();
+    ask.sharing = *v;
+  }
+  return {};
 }
 
 /// All requests of a dimension together stay below what can be represented.
