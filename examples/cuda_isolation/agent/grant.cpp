@@ -119,23 +119,19 @@ grant read_grant(const std::string& text, const std::string& source) {
 }
 
 std::string write_grant(const grant& g) {
-  json object;
-  object["schema"] = schema;
-  object["tenant"] = g.tenant;
-  object["node"] = g.node;
-  object["mode"] = g.open ? "open" : "strict";
-  object["devices"] = json::array();
+  json object{{"schema", schema},
+              {"tenant", g.tenant},
+              {"node", g.node},
+              {"mode", g.open ? "open" : "strict"},
+              {"devices", json::array()}};
   for (const card_grant& card : g.cards) {
-    json one;
-    one["uuid"] = card.uuid;
-    one["index"] = card.index;
-    one["total_bytes"] = card.total_bytes;
-    one["memory_bytes"] = nullptr;
-    if (card.memory_bytes) one["memory_bytes"] = *card.memory_bytes;
-    one["core_permille"] = card.core_permille;
-    one["core_weight"] = card.core_weight;
-    one["priority"] = card.priority;
-    object["devices"].push_back(std::move(one));
+    object["devices"].push_back({{"uuid", card.uuid},
+                                 {"index", card.index},
+                                 {"total_bytes", card.total_bytes},
+                                 {"memory_bytes", card.memory_bytes ? json(*card.memory_bytes) : json()},
+                                 {"core_permille", card.core_permille},
+                                 {"core_weight", card.core_weight},
+                                 {"priority", card.priority}});
   }
   return object.dump(2) + "\n";
 }

@@ -4,7 +4,6 @@
 #include <cinttypes>
 #include <cmath>
 #include <cstdio>
-#include <functional>
 
 #include <nlohmann/json.hpp>
 
@@ -65,18 +64,49 @@ std::string label(const card_row& card) {
   return "node=" + quoted(card.node) + ",card=" + quoted(std::to_string(card.index)) + ",uuid=" + quoted(card.uuid);
 }
 
-using row_value = std::function<double(const tenant_row&)>;
+/// A metric with a series for each tenant of a card; a negative value: there is none.
+struct tenant_metric {
+  const char* name;
+  const char* type;
+  const char* help;
+  double (*value)(const tenant_row& row);
+};
 
-void metric(std::string& out, const report& of, const char* name, const char* type, const char* help,
-            const row_value& value) {
-  out += format("# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
-  for (const card_row& card : of.cards)
-    for (const tenant_row& row : card.tenants) {
-      if (value(row) < 0) continue;
-      out += std::string(name) + "{" + label(card) + ",tenant=" + quoted(row.tenant) + "} " +
-             format("%.17g", value(row)) + "\n";
-    }
+double seconds(std::uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
+
+/// A number of the state of a tenant.
+template <std::uint64_t kl_device_state::* Field>
+double state(const tenant_row& row) {
+  return static_cast<double>(row.state.*Field);
 }
+
+constexpr tenant_metric tenant_metrics[] = {
+    {"kaisched_cuda_memory_limit_bytes", "gauge", "Most that the tenant may hold; absent without a limit.",
+     [](const tenant_row& row) {
+       return row.state.limits.memory_bytes == KL_NO_LIMIT ? -1.0 : static_cast<double>(row.state.limits.memory_bytes);
+     }},
+    {"kaisched_cuda_memory_held_bytes", "gauge", "Reserved and in use.", state<&kl_device_state::held_bytes>},
+    {"kaisched_cuda_memory_reserved_bytes", "gauge", "Reserved, not yet in use.",
+     state<&kl_device_state::reserved_bytes>},
+    {"kaisched_cuda_memory_peak_bytes", "gauge", "Most that was held.", state<&kl_device_state::peak_bytes>},
+    {"kaisched_cuda_refused_total", "counter", "Requests for memory that were refused.",
+     state<&kl_device_state::refused>},
+    {"kaisched_cuda_imports_total", "counter", "Memory of others that was opened, which costs nothing.",
+     state<&kl_device_state::imports>},
+    {"kaisched_cuda_imported_bytes_total", "counter", "Its bytes, where the driver tells them.",
+     state<&kl_device_state::imported_bytes>},
+    {"kaisched_cuda_core_limit_ratio", "gauge", "Granted share of the card's compute.",
+     [](const tenant_row& row) { return static_cast<double>(row.granted_permille) / 1000.0; }},
+    {"kaisched_cuda_core_now_ratio", "gauge", "What of it may be taken until the agent's next look.",
+     [](const tenant_row& row) { return row.state.limits.core_permille / 1000.0; }},
+    {"kaisched_cuda_busy_seconds_total", "counter", "GPU time.",
+     [](const tenant_row& row) { return seconds(row.state.busy_ns); }},
+    {"kaisched_cuda_waited_seconds_total", "counter", "Time that launches were made to wait.",
+     [](const tenant_row& row) { return seconds(row.state.waited_ns); }},
+    {"kaisched_cuda_launches_total", "counter", "Launches.", state<&kl_device_state::launches>},
+    {"kaisched_cuda_processes", "gauge", "Processes that use the card.",
+     [](const tenant_row& row) { return static_cast<double>(row.processes); }},
+};
 
 }  // namespace
 
@@ -108,46 +138,40 @@ std::string render_table(const report& of) {
 
 std::string render_json(const report& of) {
   using json = nlohmann::ordered_json;
-  json all;
-  all["schema"] = "kaisched-cuda-usage/1";
-  all["reaped"] = of.reaped;
-  all["errors"] = of.errors;
-  all["cards"] = json::array();
+  const auto tenant_of = [](const tenant_row& row) {
+    const kl_limits& limits = row.state.limits;
+    return json{{"tenant", row.tenant},
+                {"processes", row.processes},
+                {"leaving", row.leaving},
+                {"memory_limit_bytes", limits.memory_bytes == KL_NO_LIMIT ? json() : json(limits.memory_bytes)},
+                {"held_bytes", row.state.held_bytes},
+                {"reserved_bytes", row.state.reserved_bytes},
+                {"peak_bytes", row.state.peak_bytes},
+                {"overrun_bytes", row.state.overrun_bytes},
+                {"refused", row.state.refused},
+                {"imports", row.state.imports},
+                {"imported_bytes", row.state.imported_bytes},
+                {"core_permille", row.granted_permille},
+                {"core_now_permille", limits.core_permille},
+                {"used_permille", row.used_permille},
+                {"busy_ns", row.state.busy_ns},
+                {"waited_ns", row.state.waited_ns},
+                {"launches", row.state.launches}};
+  };
+  json all{{"schema", "kaisched-cuda-usage/1"}, {"reaped", of.reaped}, {"errors", of.errors}, {"cards", json::array()}};
   for (const card_row& card : of.cards) {
-    json one;
-    one["node"] = card.node;
-    one["index"] = card.index;
-    one["uuid"] = card.uuid;
-    one["utilization"] = card.utilization;
-    one["deviation"] = card.deviation;
-    one["total_bytes"] = card.total_bytes;
-    one["granted_bytes"] = card.granted_bytes;
-    one["held_bytes"] = card.held_bytes;
-    one["granted_permille"] = card.granted_permille;
-    one["used_permille"] = card.used_permille;
-    one["tenants"] = json::array();
-    for (const tenant_row& row : card.tenants) {
-      json tenant;
-      tenant["tenant"] = row.tenant;
-      tenant["processes"] = row.processes;
-      tenant["leaving"] = row.leaving;
-      tenant["memory_limit_bytes"] = nullptr;
-      if (row.state.limits.memory_bytes != KL_NO_LIMIT) tenant["memory_limit_bytes"] = row.state.limits.memory_bytes;
-      tenant["held_bytes"] = row.state.held_bytes;
-      tenant["reserved_bytes"] = row.state.reserved_bytes;
-      tenant["peak_bytes"] = row.state.peak_bytes;
-      tenant["overrun_bytes"] = row.state.overrun_bytes;
-      tenant["refused"] = row.state.refused;
-      tenant["imports"] = row.state.imports;
-      tenant["imported_bytes"] = row.state.imported_bytes;
-      tenant["core_permille"] = row.granted_permille;
-      tenant["core_now_permille"] = row.state.limits.core_permille;
-      tenant["used_permille"] = row.used_permille;
-      tenant["busy_ns"] = row.state.busy_ns;
-      tenant["waited_ns"] = row.state.waited_ns;
-      tenant["launches"] = row.state.launches;
-      one["tenants"].push_back(std::move(tenant));
-    }
+    json one{{"node", card.node},
+             {"index", card.index},
+             {"uuid", card.uuid},
+             {"utilization", card.utilization},
+             {"deviation", card.deviation},
+             {"total_bytes", card.total_bytes},
+             {"granted_bytes", card.granted_bytes},
+             {"held_bytes", card.held_bytes},
+             {"granted_permille", card.granted_permille},
+             {"used_permille", card.used_permille},
+             {"tenants", json::array()}};
+    for (const tenant_row& row : card.tenants) one["tenants"].push_back(tenant_of(row));
     all["cards"].push_back(std::move(one));
   }
   return all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
@@ -155,36 +179,15 @@ std::string render_json(const report& of) {
 
 std::string render_prometheus(const report& of) {
   std::string out;
-  const auto seconds = [](std::uint64_t ns) { return static_cast<double>(ns) * 1e-9; };
-  metric(out, of, "kaisched_cuda_memory_limit_bytes", "gauge", "Most that the tenant may hold; absent without a limit.",
-         [](const tenant_row& row) {
-           return row.state.limits.memory_bytes == KL_NO_LIMIT ? -1.0
-                                                               : static_cast<double>(row.state.limits.memory_bytes);
-         });
-  metric(out, of, "kaisched_cuda_memory_held_bytes", "gauge", "Reserved and in use.",
-         [](const tenant_row& row) { return static_cast<double>(row.state.held_bytes); });
-  metric(out, of, "kaisched_cuda_memory_reserved_bytes", "gauge", "Reserved, not yet in use.",
-         [](const tenant_row& row) { return static_cast<double>(row.state.reserved_bytes); });
-  metric(out, of, "kaisched_cuda_memory_peak_bytes", "gauge", "Most that was held.",
-         [](const tenant_row& row) { return static_cast<double>(row.state.peak_bytes); });
-  metric(out, of, "kaisched_cuda_refused_total", "counter", "Requests for memory that were refused.",
-         [](const tenant_row& row) { return static_cast<double>(row.state.refused); });
-  metric(out, of, "kaisched_cuda_imports_total", "counter", "Memory of others that was opened, which costs nothing.",
-         [](const tenant_row& row) { return static_cast<double>(row.state.imports); });
-  metric(out, of, "kaisched_cuda_imported_bytes_total", "counter", "Its bytes, where the driver tells them.",
-         [](const tenant_row& row) { return static_cast<double>(row.state.imported_bytes); });
-  metric(out, of, "kaisched_cuda_core_limit_ratio", "gauge", "Granted share of the card's compute.",
-         [](const tenant_row& row) { return static_cast<double>(row.granted_permille) / 1000.0; });
-  metric(out, of, "kaisched_cuda_core_now_ratio", "gauge", "What of it may be taken until the agent's next look.",
-         [](const tenant_row& row) { return row.state.limits.core_permille / 1000.0; });
-  metric(out, of, "kaisched_cuda_busy_seconds_total", "counter", "GPU time.",
-         [&](const tenant_row& row) { return seconds(row.state.busy_ns); });
-  metric(out, of, "kaisched_cuda_waited_seconds_total", "counter", "Time that launches were made to wait.",
-         [&](const tenant_row& row) { return seconds(row.state.waited_ns); });
-  metric(out, of, "kaisched_cuda_launches_total", "counter", "Launches.",
-         [](const tenant_row& row) { return static_cast<double>(row.state.launches); });
-  metric(out, of, "kaisched_cuda_processes", "gauge", "Processes that use the card.",
-         [](const tenant_row& row) { return static_cast<double>(row.processes); });
+  for (const tenant_metric& one : tenant_metrics) {
+    out += format("# HELP %s %s\n# TYPE %s %s\n", one.name, one.help, one.name, one.type);
+    for (const card_row& card : of.cards)
+      for (const tenant_row& row : card.tenants) {
+        if (one.value(row) < 0) continue;
+        out += std::string(one.name) + "{" + label(card) + ",tenant=" + quoted(row.tenant) + "} " +
+               format("%.17g", one.value(row)) + "\n";
+      }
+  }
   out += "# HELP kaisched_cuda_card_memory_bytes Memory of the card.\n# TYPE kaisched_cuda_card_memory_bytes gauge\n";
   for (const card_row& card : of.cards)
     out += "kaisched_cuda_card_memory_bytes{" + label(card) + "} " + std::to_string(card.total_bytes) + "\n";

@@ -28,23 +28,17 @@ constexpr const char* ledger_place = "/run/kaisched/ledger";
 constexpr std::size_t longest_tenant = 79;
 constexpr std::size_t uid_size = 36;
 
-std::size_t size_of_list(const json& spec, const char* list) {
-  return spec.contains(list) && spec[list].is_array() ? spec[list].size() : 0;
-}
-
 /// Empty if the container does not set it, or takes it from elsewhere.
 std::string variable_in(const json& container, std::string_view name) {
-  if (!container.contains("env") || !container["env"].is_array()) return {};
-  for (const json& one : container["env"]) {
+  for (const json& one : shim::list_at(container, "/env")) {
     if (shim::text_at(one, "/name") == name) return shim::text_at(one, "/value");
   }
   return {};
 }
 
 bool mounts(const json& container, std::string_view path) {
-  if (!container.contains("volumeMounts") || !container["volumeMounts"].is_array()) return false;
-  return std::any_of(container["volumeMounts"].begin(), container["volumeMounts"].end(),
-                     [&](const json& one) { return shim::text_at(one, "/mountPath") == path; });
+  return std::ranges::any_of(shim::list_at(container, "/volumeMounts"),
+                             [&](const json& one) { return shim::text_at(one, "/mountPath") == path; });
 }
 
 void add_mount(const json& container, const fs::path& host, const char* path, bool read_only,
@@ -191,11 +185,10 @@ bool is_uid(std::string_view text) {
 }  // namespace
 
 const json& granted_container::specification() const {
-  static const json none = json::object();
-  const json& spec = pod.contains("spec") ? pod["spec"] : none;
-  const std::size_t first = size_of_list(spec, "initContainers");
-  if (place < first) return spec["initContainers"][place];
-  if (place - first < size_of_list(spec, "containers")) return spec["containers"][place - first];
+  const json& first = shim::list_at(pod, "/spec/initContainers");
+  if (place < first.size()) return first[place];
+  const json& others = shim::list_at(pod, "/spec/containers");
+  if (place - first.size() < others.size()) return others[place - first.size()];
   throw refused(grpc::StatusCode::FAILED_PRECONDITION,
                 fmt::format("pod {}: devices for container {}, which it does not have", shim::name_of(pod), place));
 }

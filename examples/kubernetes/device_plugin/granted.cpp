@@ -1,7 +1,6 @@
 #include "granted.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 #include <utility>
 
@@ -9,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "api_server/object_fields.hpp"
+#include "api_server/text_parts.hpp"
 #include "hami/hami_annotations.hpp"
 #include "hami/hami_grants.hpp"
 
@@ -77,10 +77,8 @@ std::optional<std::size_t> place_given(const json& pod, const std::string& ids) 
   const json annotations = shim::annotations_of(pod);
   for (const auto& [key, value] : annotations.items()) {
     if (!key.starts_with(hami::given_devices) || value != ids) continue;
-    std::size_t place = 0;
     const std::string_view digits = std::string_view(key).substr(std::string_view(hami::given_devices).size());
-    const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), place);
-    if (failed == std::errc{} && end == digits.data() + digits.size()) return place;
+    if (const auto place = shim::read_number<std::size_t>(digits)) return place;
   }
   return std::nullopt;
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "api_server/object_fields.hpp"
+#include "api_server/requests.hpp"
 #include "api_server/resources.hpp"
 
 namespace device_plugin {
@@ -35,9 +36,7 @@ json node_api::read(const std::string& target, steady::time_point until) {
   for (;;) {
     std::string why;
     try {
-      shim::request what;
-      what.target = target;
-      const shim::response got = client_.send(what);
+      const shim::response got = client_.send({.target = target});
       if (got.ok()) return json::parse(got.body);
       if (got.status == not_found) return nullptr;
       why = shim::server_words(got);
@@ -54,11 +53,10 @@ json node_api::read(const std::string& target, steady::time_point until) {
 std::vector<json> node_api::pods(steady::time_point until) {
   const std::string target =
       fmt::format("{}?fieldSelector={}", collection(resource_of("Pod")), shim::encoded("spec.nodeName=" + node_));
-  json list = read(target, until);
+  const json list = read(target, until);
   std::vector<json> made;
-  if (!list.is_object() || !list.contains("items") || !list["items"].is_array()) return made;
-  for (json& one : list["items"]) {
-    if (shim::text_at(one, "/spec/nodeName") == node_) made.push_back(std::move(one));
+  for (const json& one : shim::list_at(list, "/items")) {
+    if (shim::text_at(one, "/spec/nodeName") == node_) made.push_back(one);
   }
   return made;
 }
@@ -84,15 +82,10 @@ node_api::outcome node_api::annotate_node(const json& object, const json& annota
 }
 
 node_api::outcome node_api::annotate(const std::string& target, const json& object, const json& annotations) {
-  shim::request what;
-  what.method = "PATCH";
-  what.target = target;
-  what.content_type = "application/merge-patch+json";
   json metadata{{"uid", shim::text_at(object, "/metadata/uid")}, {"annotations", annotations}};
   if (const std::string version = shim::text_at(object, "/metadata/resourceVersion"); !version.empty())
     metadata["resourceVersion"] = version;
-  what.body = json{{"metadata", std::move(metadata)}}.dump();
-  const shim::response sent = client_.send(what);
+  const shim::response sent = client_.send(shim::patch_of(target, {{"metadata", std::move(metadata)}}));
   if (sent.ok()) return outcome::done;
   if (sent.status == conflict || sent.status == not_found) return outcome::changed;
   if (sent.status >= first_fault || sent.status == too_many_requests)

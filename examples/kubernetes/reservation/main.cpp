@@ -13,6 +13,7 @@
 
 #include "api_server/credentials.hpp"
 #include "api_server/http_client.hpp"
+#include "api_server/requests.hpp"
 #include "api_server/resources.hpp"
 #include "inventory.hpp"
 #include "sharing/shared_pod.hpp"
@@ -37,12 +38,8 @@ std::string only_gpu(const std::string& library) {
 
 /// Errors: std::runtime_error.
 void report(const std::string& gpu, const std::string& pod, const shim::credentials& to) {
-  shim::request what;
-  what.method = "PATCH";
-  what.target = shim::place_of(shim::pod_key, pod);
-  what.content_type = "application/merge-patch+json";
-  what.body = nlohmann::json{{"metadata", {{"annotations", {{shim::reserved_gpu_annotation, gpu}}}}}}.dump();
-  const shim::response answer = shim::http_client(to).send(what);
+  const nlohmann::json change{{"metadata", {{"annotations", {{shim::reserved_gpu_annotation, gpu}}}}}};
+  const shim::response answer = shim::http_client(to).send(shim::patch_of(shim::place_of(shim::pod_key, pod), change));
   if (!answer.ok()) throw std::runtime_error(fmt::format("pod {}: {}", pod, shim::server_words(answer)));
 }
 

@@ -14,6 +14,7 @@
 #include <kaisched/abi.hpp>
 
 #include "configuration/configuration.hpp"
+#include "configuration/sections.hpp"
 #include "cycle/program.hpp"
 #include "host.hpp"
 

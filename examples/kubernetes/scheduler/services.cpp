@@ -8,19 +8,6 @@
 
 namespace shim {
 
-namespace {
-
-/// Why this process may decide nothing now; empty: it may.
-std::string obstacle_of(const program& of) {
-  if (const election* const standing = of.standing(); standing != nullptr && !standing->leads()) {
-    const std::string holder = standing->holder();
-    return fmt::format("lease {}: {}", standing->name(), holder.empty() ? "not held" : holder + " leads");
-  }
-  return of.ready() ? "" : "not all kinds of objects have been listed yet";
-}
-
-}  // namespace
-
 services::services(const configuration& by, const credentials& as, program& of, http_server::observer told,
                    load_provider::observer measured, log_function log) {
   if (by.load.enabled()) load_ = std::make_unique<load_provider>(by.load, of.objects(), log, std::move(measured));
@@ -37,7 +24,7 @@ services::services(const configuration& by, const credentials& as, program& of, 
 void services::serve_scheduler(const configuration& by, const credentials& as, program& of,
                                const http_server::observer& told, const log_function& log) {
   if (by.dry_run || by.once) throw bad_input("extender: not with --dry-run or --once");
-  const auto obstacle = [&of] { return obstacle_of(of); };
+  const auto obstacle = [&of] { return of.obstacle(); };
   extender_ = std::make_unique<extender>(by, as, of.objects(), obstacle, log);
   extender_server_ = std::make_unique<http_server>(by.extender, log);
   extender_->serve(*extender_server_);

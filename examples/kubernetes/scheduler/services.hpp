@@ -19,7 +19,6 @@ namespace shim {
 
 class services {
  public:
-  using log_function = std::function<void(const std::string&)>;
   /// Begins what the configuration asks for. Everything that is given lives longer. @param measured told of GPUs, from
   /// a thread of its own. Errors: bad_input.
   services(const configuration& by, const credentials& as, program& of, http_server::observer told,

@@ -45,6 +45,15 @@ json metadata_of(std::string_view full) {
   return metadata;
 }
 
+/// A pod with what changes of it.
+json pod_of(json metadata) { return {{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", std::move(metadata)}}; }
+
+json pod_of(std::string_view full, json status) {
+  json pod = pod_of(metadata_of(full));
+  pod["status"] = std::move(status);
+  return pod;
+}
+
 /// What a pod asks for in devices.
 struct device_request {
   std::int64_t whole = 0;  ///< milli-GPU
@@ -104,7 +113,7 @@ class action_list {
     metadata["labels"] = {{hami_assigned_node, node}};
     metadata["annotations"] = {{hami_assigned_node, node}, {hami_bind_phase, "allocating"}};
     for (const auto& [key, text] : *read) metadata["annotations"][key] = text;
-    add({{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", std::move(metadata)}});
+    add(pod_of(std::move(metadata)));
     return {};
   }
   /// Where the pod that is bound next is in the cells of its queue: the next session has to know. A binding hands its
@@ -114,23 +123,15 @@ class action_list {
     if (place.empty() || form_ != binding_form::kai) return;
     json metadata = metadata_of(pod);
     metadata["annotations"] = {{cell_annotation, place}};
-    add({{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", std::move(metadata)}});
+    add(pod_of(std::move(metadata)));
   }
   void evict(std::string_view pod) {
     add({{"apiVersion", "policy/v1"}, {"kind", "Eviction"}, {"metadata", metadata_of(pod)}});
   }
-  void nominate(std::string_view pod, std::string_view node) {
-    add({{"apiVersion", "v1"},
-         {"kind", "Pod"},
-         {"metadata", metadata_of(pod)},
-         {"status", {{"nominatedNodeName", node}}}});
-  }
+  void nominate(std::string_view pod, std::string_view node) { add(pod_of(pod, {{"nominatedNodeName", node}})); }
   void explain(std::string_view pod, std::string_view message) {
     json condition{{"type", "PodScheduled"}, {"status", "False"}, {"reason", "Unschedulable"}, {"message", message}};
-    add({{"apiVersion", "v1"},
-         {"kind", "Pod"},
-         {"metadata", metadata_of(pod)},
-         {"status", {{"conditions", json::array({std::move(condition)})}}}});
+    add(pod_of(pod, {{"conditions", json::array({std::move(condition)})}}));
   }
 
   [[nodiscard]] std::string text() const {
@@ -194,7 +195,7 @@ class action_list {
     }
     metadata["annotations"] = {{"received-resource-type", "Fraction"},
                                {"kaisched.io/gpu-portion", portion_text(hundredths_of(share))}};
-    return {{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", std::move(metadata)}};
+    return pod_of(std::move(metadata));
   }
 
   [[nodiscard]] std::string group_of(std::string_view node, std::int64_t device) const {

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "io/kubernetes/claim.hpp"
 
 namespace kaisched::io::kubernetes {
@@ -24,8 +22,7 @@ void read_bind_request(object& of, bind_requests& to) {
   }
   const std::string_view pod = of.text(spec, "podName");
   if (of.failed()) return;
-  to.insert_or_assign(of.name_space().empty() ? std::string(pod) : fmt::format("{}/{}", of.name_space(), pod),
-                      std::move(read));
+  to.insert_or_assign(of.in_space(pod), std::move(read));
 }
 
 }  // namespace kaisched::io::kubernetes

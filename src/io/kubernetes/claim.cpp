@@ -18,10 +18,6 @@ namespace kaisched::io::kubernetes {
 
 namespace {
 
-std::string in_namespace(const object& of, std::string_view name) {
-  return of.name_space().empty() ? std::string(name) : fmt::format("{}/{}", of.name_space(), name);
-}
-
 /// One of the alternatives or the request itself.
 claim_charge charge_of(object& of, json_value asked, std::string request) {
   const bool of_gpus = model::names_gpus(of.text(asked, "deviceClassName")) && !of.flag(asked, "adminAccess");
@@ -142,13 +138,13 @@ void claim_book::read_claim(object& of) {
   read_claim_allocation(of, of.section(status, "allocation"), row);
   if (!has_pools_) row.results.clear();
   for (const json_value one : of.items(status, "reservedFor")) {
-    if (of.text(one, "resource") == "pods") row.reserved_for.push_back(in_namespace(of, of.text(one, "name")));
+    if (of.text(one, "resource") == "pods") row.reserved_for.push_back(of.in_space(of.text(one, "name")));
   }
   if (const auto reference = of.annotation(pod_claim_annotation)) {
     row.from_template = true;
     for (const json_value owner : of.items(of.section(of.root(), "metadata"), "ownerReferences")) {
       if (of.text(owner, "kind") != "Pod") continue;
-      made_.try_emplace({in_namespace(of, of.text(owner, "name")), std::string(*reference)}, row.name,
+      made_.try_emplace({of.in_space(of.text(owner, "name")), std::string(*reference)}, row.name,
                         std::string(of.text(owner, "uid")));
     }
   }
@@ -228,14 +224,14 @@ claims_of_pod claim_book::of(object& pod, bool waits, const bind_request* bindin
     const std::string_view of_template = pod.text(one, "resourceClaimTemplateName");
     std::string name;
     if (const std::string_view given = pod.text(one, "resourceClaimName"); !given.empty()) {
-      name = in_namespace(pod, given);
+      name = pod.in_space(given);
     } else if (const chosen_claim chosen = chosen_of(pod, statuses, reference); chosen.known) {
       if (chosen.name.empty()) continue;  // Kubernetes has found that no claim is needed
-      name = in_namespace(pod, chosen.name);
+      name = pod.in_space(chosen.name);
     } else {
       name = made_for(pod, reference);
     }
-    const auto known = templates_.find(in_namespace(pod, of_template));
+    const auto known = templates_.find(pod.in_space(of_template));
     const bool is_of_template = !of_template.empty() && !pod.failed();
     const bool holds_nothing = waits || (binding != nullptr && binding->claims.contains(reference));
     if (is_of_template && holds_nothing && known != templates_.end() && !names_.contains(name)) {
@@ -247,7 +243,7 @@ claims_of_pod claim_book::of(object& pod, bool waits, const bind_request* bindin
       }
     }
     // A colon is in no name of Kubernetes.
-    if (name.empty()) name = in_namespace(pod, fmt::format("{}:{}", pod.name(), reference));
+    if (name.empty()) name = pod.in_space(fmt::format("{}:{}", pod.name(), reference));
     if (const auto row = by_name_.find(name); row != by_name_.end()) {
       claim_record& claim = rows_.claims[row->second];
       claim.from_template = claim.from_template || is_of_template;

@@ -99,6 +99,15 @@ json claim_actions::allocation(const named_claim& one, const claim_facts& facts,
   json config = json::array();
   bool everywhere = true;
   std::set<std::string> configured;
+  const auto configure = [&config](const auto& texts, std::string_view name, const json& said) {
+    const auto known = texts.find(name);
+    if (known == texts.end()) return;
+    for (json entry : parsed(known->second)) {
+      if (!entry.is_object()) continue;
+      entry.update(said);
+      config.push_back(std::move(entry));
+    }
+  };
   for (const model::claim_result& given : facts.results) {
     const auto [driver, pool, device] = parts_of(given.device);
     const std::string request = asked_by(given);
@@ -113,22 +122,9 @@ json claim_actions::allocation(const named_claim& one, const claim_facts& facts,
     everywhere = everywhere && open_pools_.contains(fmt::format("{}/{}", driver, pool));
     const auto of_class = classes_.find({one.claim, request});
     if (of_class == classes_.end() || !configured.insert(request).second) continue;
-    const auto known = names_.class_configs.find(of_class->second);
-    if (known == names_.class_configs.end()) continue;
-    for (json entry : parsed(known->second)) {
-      if (!entry.is_object()) continue;
-      entry["source"] = "FromClass";
-      entry["requests"] = json::array({request});
-      config.push_back(std::move(entry));
-    }
+    configure(names_.class_configs, of_class->second, {{"source", "FromClass"}, {"requests", json::array({request})}});
   }
-  if (const auto known = names_.claim_configs.find(one.claim); known != names_.claim_configs.end()) {
-    for (json entry : parsed(known->second)) {
-      if (!entry.is_object()) continue;
-      entry["source"] = "FromClaim";
-      config.push_back(std::move(entry));
-    }
-  }
+  configure(names_.claim_configs, one.claim, {{"source", "FromClaim"}});
   json made{{"devices", {{"results", std::move(results)}}}};
   if (!config.empty()) made["devices"]["config"] = std::move(config);
   if (!everywhere) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <iterator>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include <kaisched/schema.hpp>
@@ -39,26 +40,19 @@ void change_index(Index& index, const std::string& at, const std::string& name, 
   if (found->second.empty()) index.erase(found);
 }
 
-/// Rows that change seldom are taken out of the others.
-cluster_records take_rare(cluster_records& from) {
-  cluster_records rare;
-  rare.topologies = std::exchange(from.topologies, {});
-  rare.queues = std::exchange(from.queues, {});
-  rare.zones = std::exchange(from.zones, {});
-  rare.device_quotas = std::exchange(from.device_quotas, {});
-  rare.claims = std::exchange(from.claims, {});
-  rare.device_classes = std::exchange(from.device_classes, {});
-  rare.resource_slices = std::exchange(from.resource_slices, {});
-  rare.slice_devices = std::exchange(from.slice_devices, {});
-  rare.claim_requests = std::exchange(from.claim_requests, {});
-  return rare;
+/// Rows that change seldom.
+auto rare_rows(auto& of) {
+  return std::tie(of.topologies, of.queues, of.zones, of.device_quotas, of.claims, of.device_classes,
+                  of.resource_slices, of.slice_devices, of.claim_requests);
 }
 
-bool is_same(const cluster_records& a, const cluster_records& b) {
-  return a.topologies == b.topologies && a.queues == b.queues && a.zones == b.zones &&
-         a.device_quotas == b.device_quotas && a.claims == b.claims && a.device_classes == b.device_classes &&
-         a.resource_slices == b.resource_slices && a.slice_devices == b.slice_devices &&
-         a.claim_requests == b.claim_requests;
+/// These are taken out of the others.
+cluster_records take_rare(cluster_records& from) {
+  cluster_records rare;
+  auto to = rare_rows(rare);
+  auto rows = rare_rows(from);
+  to.swap(rows);
+  return rare;
 }
 
 /// Takes over the history of queues from the rows as they are now. @return names of those that differ in it.
@@ -130,7 +124,7 @@ result<snapshot> cluster_feed::update(cluster_records now, std::vector<std::stri
   touched what;
   // The host tells it anew all the time, and nothing else of the cluster depends on it.
   for (std::string& name : take_usage(rare_.queues, rare.queues)) what.used_queues.insert(std::move(name));
-  const bool same_rare = is_same(rare, rare_);
+  const bool same_rare = rare_rows(rare) == rare_rows(rare_);
   rare_ = std::move(rare);
   note_nodes(std::move(now.nodes), what);
   note_groups(std::move(now.groups), std::move(now.sub_groups), what);

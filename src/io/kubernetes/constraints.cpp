@@ -28,17 +28,30 @@ std::string plain_text(object& of, json_value from, std::string_view key) {
   return at ? plain(of, *at, text) : std::string{};
 }
 
-/// {key, operator, values} with the key already known.
-std::string expression_text(object& of, json_value expression, const std::string& key) {
-  const std::string_view word = of.text(expression, "operator");
+std::vector<std::string> plain_values(object& of, json_value holder) {
   std::vector<std::string> values;
-  for (const json_value value : of.items(expression, "values")) {
+  for (const json_value value : of.items(holder, "values")) {
     if (value.is(json_kind::string)) {
       values.push_back(plain(of, value, value.text()));
     } else {
       of.fail(value, fmt::format("expected a string, found {}", value.shown()));
     }
   }
+  return values;
+}
+
+/// From 1 to 100; none with a fault.
+std::optional<std::int64_t> weight_of(object& of, json_value preference) {
+  const std::int64_t weight = of.integer(preference, "weight").value_or(0);
+  if (weight >= 1 && weight <= 100) return weight;
+  of.fail(preference, "weight", "expected 1 to 100");
+  return std::nullopt;
+}
+
+/// {key, operator, values} with the key already known.
+std::string expression_text(object& of, json_value expression, const std::string& key) {
+  const std::string_view word = of.text(expression, "operator");
+  const std::vector<std::string> values = plain_values(of, expression);
   if (key.empty()) of.fail(expression, "key", "expected a key");
   if (word == "Exists") return key;
   if (word == "DoesNotExist") return "!" + key;
@@ -152,14 +165,11 @@ std::vector<std::string> node_affinity_texts(object& of, member affinity, bool& 
 std::vector<std::string> node_preference_texts(object& of, member affinity, bool& asks_names) {
   std::vector<std::string> texts;
   for (const json_value one : of.items(of.section(affinity, "nodeAffinity"), preferred_terms)) {
-    const std::int64_t weight = of.integer(one, "weight").value_or(0);
-    if (weight < 1 || weight > 100) {
-      of.fail(one, "weight", "expected 1 to 100");
-      continue;
-    }
+    const std::optional<std::int64_t> weight = weight_of(of, one);
+    if (!weight) continue;
     const member term = of.section(one, "preference");
     const std::string text = term ? term_text(of, *term, asks_names) : std::string();
-    if (!text.empty()) texts.push_back(fmt::format("{}: {}", weight, text));
+    if (!text.empty()) texts.push_back(fmt::format("{}: {}", *weight, text));
   }
   return texts;
 }
@@ -175,11 +185,7 @@ std::vector<std::string> topology_terms_texts(object& of) {
   for (const json_value term : of.items(of.root(), "allowedTopologies")) {
     std::vector<std::string> parts;
     for (const json_value one : of.items(term, "matchLabelExpressions")) {
-      std::vector<std::string> values;
-      for (const json_value value : of.items(one, "values")) {
-        if (!value.is(json_kind::string)) of.fail(value, fmt::format("expected a string, found {}", value.shown()));
-        if (value.is(json_kind::string)) values.push_back(plain(of, value, value.text()));
-      }
+      const std::vector<std::string> values = plain_values(of, one);
       if (values.empty()) of.fail(one, "values", "expected at least one value");
       parts.push_back(fmt::format("{} in ({})", plain_text(of, one, "key"), fmt::join(values, ",")));
     }
@@ -241,18 +247,15 @@ pod_affinity_terms pod_affinity_of(object& of, member affinity, const namespace_
       (is_near ? terms.near : terms.apart).push_back(affinity_text(of, term, spaces, terms.asks_namespaces));
     }
     for (const json_value one : of.items(of_kind, preferred_terms)) {
-      const std::int64_t weight = of.integer(one, "weight").value_or(0);
-      if (weight < 1 || weight > 100) {
-        of.fail(one, "weight", "expected 1 to 100");
-        continue;
-      }
+      const std::optional<std::int64_t> weight = weight_of(of, one);
+      if (!weight) continue;
       const member term = of.section(one, "podAffinityTerm");
       if (!term) {
         of.fail(one, "podAffinityTerm", "expected a term");
         continue;
       }
       terms.preferences.push_back(
-          fmt::format("{} {}", is_near ? weight : -weight, affinity_text(of, *term, spaces, terms.asks_namespaces)));
+          fmt::format("{} {}", is_near ? *weight : -*weight, affinity_text(of, *term, spaces, terms.asks_namespaces)));
     }
   }
   return terms;

@@ -10,21 +10,16 @@ namespace kaisched::io::kubernetes {
 
 namespace {
 
-std::string_view budget_text(member of, std::string_view key) {
-  const member at = find(of, key);
-  return at && at->is(json_kind::string) ? at->text() : std::string_view{};
-}
-
 bool is_ready_pod(const object& pod) {
   const member conditions = find(find(pod.root(), "status"), "conditions");
   if (!conditions || !conditions->is(json_kind::array)) return false;
   return std::any_of(conditions->begin(), conditions->end(), [](json_value one) {
-    return budget_text(one, "type") == "Ready" && budget_text(one, "status") == "True";
+    return text_if_any(one, "type") == "Ready" && text_if_any(one, "status") == "True";
   });
 }
 
 bool is_running_pod(const object& pod) {
-  return budget_text(find(pod.root(), "status"), "phase") == "Running" &&
+  return text_if_any(find(pod.root(), "status"), "phase") == "Running" &&
          !find(find(pod.root(), "metadata"), "deletionTimestamp");
 }
 

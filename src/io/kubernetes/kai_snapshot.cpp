@@ -7,15 +7,6 @@
 
 namespace kaisched::io::kubernetes {
 
-namespace {
-
-std::string_view word(member of, std::string_view key) {
-  const member found = find(of, key);
-  return found && found->is(json_kind::string) ? found->text() : std::string_view{};
-}
-
-}  // namespace
-
 std::string_view kind_of_list(std::string_view name) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 15> known{{
       {"bindRequests", "BindRequest"},
@@ -41,15 +32,15 @@ std::string_view kind_of_list(std::string_view name) {
 void read_snapshot_parameters(json_value text, settings& to) {
   if (!find(text, snapshot_objects)) return;
   const member parameters = find(text, "schedulerParams");
-  if (const std::string_view name = word(parameters, "schedulerName");
+  if (const std::string_view name = text_if_any(parameters, "schedulerName");
       !name.empty() && std::find(to.schedulers.begin(), to.schedulers.end(), name) == to.schedulers.end()) {
     to.schedulers.emplace_back(name);
   }
-  if (const std::string_view key = word(parameters, "queueLabelKey"); !key.empty()) to.queue_key = key;
+  if (const std::string_view key = text_if_any(parameters, "queueLabelKey"); !key.empty()) to.queue_key = key;
   const member part = find(parameters, "partitionParams");
-  if (const std::string_view key = word(part, "NodePoolLabelKey"); !key.empty()) to.node_pool_key = key;
+  if (const std::string_view key = text_if_any(part, "NodePoolLabelKey"); !key.empty()) to.node_pool_key = key;
   if (!to.node_pool) {
-    if (const std::string_view value = word(part, "NodePoolLabelValue"); !value.empty()) to.node_pool = value;
+    if (const std::string_view value = text_if_any(part, "NodePoolLabelValue"); !value.empty()) to.node_pool = value;
   }
 }
 

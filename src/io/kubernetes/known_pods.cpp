@@ -7,9 +7,6 @@ namespace kaisched::io::kubernetes {
 
 namespace {
 
-/// Without a fault where it is none: pods without a row may hold anything.
-std::string_view text_if_any(member of) { return of && of->is(json_kind::string) ? of->text() : std::string_view{}; }
-
 /// What the row of a plain pod depends on is as it was, but for its group.
 bool is_same_place(const pod_memory& memory, const pod_context& context) {
   return context.nodes.contains(memory.node) == memory.has_place &&

@@ -10,6 +10,7 @@
 
 #include "io/kubernetes/constraints.hpp"
 #include "io/kubernetes/node_devices.hpp"
+#include "io/kubernetes/quantity.hpp"
 #include "policy/devices/vendor/device.hpp"
 
 namespace kaisched::io::kubernetes {
@@ -20,10 +21,8 @@ using devices::mebibyte;
 
 /// The label `nvidia.com/gpu.memory` in bytes; 0 if it is missing or no number.
 std::int64_t gpu_memory_of(const object& node) {
-  const std::string_view text = node.label("nvidia.com/gpu.memory").value_or("");
-  std::int64_t value = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failure != std::errc{} || end != text.data() + text.size() || value <= 0) return 0;
+  const std::int64_t value = whole_number(node.label("nvidia.com/gpu.memory").value_or("")).value_or(0);
+  if (value <= 0) return 0;
   // It is in MiB, but one version of the feature discovery wrote bytes; no GPU has a tebibyte.
   return value < mebibyte ? value * mebibyte : value;
 }

@@ -51,6 +51,8 @@ member find(member of, std::string_view key) {
   return std::nullopt;
 }
 
+std::string_view text_if_any(member of) { return of && of->is(json_kind::string) ? of->text() : std::string_view{}; }
+
 std::string path_of(json_value root, json_value at) {
   std::string path;
   append_path(path, root, at);
@@ -74,8 +76,8 @@ std::string_view object::group() const {
   return slash == std::string_view::npos ? std::string_view{} : version.substr(0, slash);
 }
 
-std::string object::full_name() const {
-  return name_space_.empty() ? std::string(name_) : fmt::format("{}/{}", name_space_, name_);
+std::string object::in_space(std::string_view name) const {
+  return name_space_.empty() ? std::string(name) : fmt::format("{}/{}", name_space_, name);
 }
 
 std::optional<std::string_view> object::label(std::string_view key) const { return text_of(labels_, key); }

@@ -23,6 +23,12 @@ using member = std::optional<json_value>;
 /// The member of an object; missing if `of` is no object.
 [[nodiscard]] member find(member of, std::string_view key);
 
+/// The text that a member is; empty if it is missing or something else, without a fault.
+[[nodiscard]] std::string_view text_if_any(member of);
+[[nodiscard]] inline std::string_view text_if_any(member of, std::string_view key) {
+  return text_if_any(find(of, key));
+}
+
 /// Labels or other pairs of texts, by key.
 using text_pairs = std::vector<std::pair<std::string, std::string>>;
 
@@ -40,7 +46,9 @@ class object {
   [[nodiscard]] std::string_view name_space() const { return name_space_; }
   [[nodiscard]] std::string_view uid() const { return uid_; }
   /// `namespace/name`, or the name alone of objects outside of namespaces.
-  [[nodiscard]] std::string full_name() const;
+  [[nodiscard]] std::string full_name() const { return in_space(name_); }
+  /// The same of another object in its namespace.
+  [[nodiscard]] std::string in_space(std::string_view name) const;
   /// Nanoseconds since 1970; 0 if the object does not say.
   [[nodiscard]] std::int64_t created() const { return created_; }
   [[nodiscard]] std::uint32_t line() const { return root_.line(); }

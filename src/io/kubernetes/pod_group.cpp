@@ -184,8 +184,7 @@ membership pod_groups::of(object& pod, bool is_finished) {
   };
   const std::string_view named = pod.annotation(group_annotation).value_or("");
   if (!named.empty()) {
-    const std::string name =
-        pod.name_space().empty() ? std::string(named) : fmt::format("{}/{}", pod.name_space(), named);
+    const std::string name = pod.in_space(named);
     if (const auto ours = is_known(name)) return *ours ? member_of(pod, name, {}) : membership{};
   }
   const std::string_view scheduler = pod.text(pod.section(pod.root(), "spec"), "schedulerName");

@@ -18,8 +18,14 @@ namespace {
 template <class Row>
 class table_writer {
  public:
-  table_writer(table_kind kind, const std::vector<Row>& rows)
-      : rows_(rows), table_(static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(table_op::add)) {}
+  table_writer(table_kind kind, const std::vector<Row>& rows, table_op op = table_op::add)
+      : rows_(rows), table_(static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(op)) {}
+
+  /// Whether a row says something else than rows that say nothing.
+  template <class Field>
+  [[nodiscard]] bool any(Field Row::* field) const {
+    return std::any_of(rows_.begin(), rows_.end(), [&](const Row& one) { return one.*field != Row{}.*field; });
+  }
 
   void text(std::uint32_t id, std::string Row::* field) {
     write(id, column_type::string, 0, [&](auto& to, const Row& row) { to.push(std::string_view(row.*field)); });
@@ -73,6 +79,7 @@ class table_writer {
     });
   }
 
+  [[nodiscard]] table take() { return std::move(table_); }
   void finish(cluster_input& to, std::string_view source) {
     table_origin origin{std::string(source), {}};
     for (const Row& row : rows_) origin.lines.push_back(row.line);
@@ -111,8 +118,7 @@ void add_topologies(cluster_input& to, const std::vector<topology_record>& rows,
   table_writer<topology_record> writer(table_kind::topology, rows);
   writer.text(col::topology_name, &topology_record::name);
   writer.texts(col::topology_levels, &topology_record::levels);
-  if (std::any_of(rows.begin(), rows.end(), [](const topology_record& one) { return !one.shapes.empty(); }))
-    writer.texts(col::topology_shapes, &topology_record::shapes);
+  if (writer.any(&topology_record::shapes)) writer.texts(col::topology_shapes, &topology_record::shapes);
   writer.finish(to, source);
 }
 
@@ -125,19 +131,14 @@ void add_queues(cluster_input& to, const std::vector<queue_record>& rows, std::s
   writer.quotas(col::queue_quota, &queue_record::quota);
   writer.quotas(col::queue_limit, &queue_record::limit);
   writer.quotas(col::queue_over_quota_weight, &queue_record::weight);
-  if (std::any_of(rows.begin(), rows.end(), [](const queue_record& one) { return one.usage != queue_record{}.usage; }))
-    writer.quotas(col::queue_usage, &queue_record::usage);
+  if (writer.any(&queue_record::usage)) writer.quotas(col::queue_usage, &queue_record::usage);
   writer.integer(col::queue_reclaim_min_runtime, &queue_record::reclaim_min_runtime);
   writer.integer(col::queue_preempt_min_runtime, &queue_record::preempt_min_runtime);
   // Columns that only queues of Volcano have.
-  const auto any = [&](auto column) {
-    return std::any_of(rows.begin(), rows.end(),
-                       [&](const queue_record& one) { return one.*column != queue_record{}.*column; });
-  };
-  if (any(&queue_record::guarantee)) writer.quotas(col::queue_guarantee, &queue_record::guarantee);
-  if (any(&queue_record::reclaimable)) writer.flag(col::queue_reclaimable, &queue_record::reclaimable);
-  if (any(&queue_record::hierarchy)) writer.texts(col::queue_hierarchy, &queue_record::hierarchy);
-  if (any(&queue_record::node_groups)) writer.texts(col::queue_node_groups, &queue_record::node_groups);
+  if (writer.any(&queue_record::guarantee)) writer.quotas(col::queue_guarantee, &queue_record::guarantee);
+  if (writer.any(&queue_record::reclaimable)) writer.flag(col::queue_reclaimable, &queue_record::reclaimable);
+  if (writer.any(&queue_record::hierarchy)) writer.texts(col::queue_hierarchy, &queue_record::hierarchy);
+  if (writer.any(&queue_record::node_groups)) writer.texts(col::queue_node_groups, &queue_record::node_groups);
   writer.finish(to, source);
 }
 
@@ -153,8 +154,7 @@ void add_nodes(cluster_input& to, const std::vector<node_record>& rows, std::spa
   writer.integer(col::node_gpu_memory, &node_record::gpu_memory);
   writer.text(col::node_numa_policy, &node_record::numa_policy);
   writer.text(col::node_numa_scope, &node_record::numa_scope);
-  if (std::any_of(rows.begin(), rows.end(), [](const node_record& one) { return !one.position.empty(); }))
-    writer.texts(col::node_position, &node_record::position);
+  if (writer.any(&node_record::position)) writer.texts(col::node_position, &node_record::position);
   writer.texts(col::node_vendor_devices, &node_record::vendor_devices);
   writer.texts(col::node_device_settings, &node_record::device_settings);
   writer.finish(to, source);
@@ -190,15 +190,18 @@ std::vector<device_row> device_rows(const std::vector<node_record>& nodes) {
   return made;
 }
 
-void add_devices(cluster_input& to, const std::vector<node_record>& nodes, std::string_view source) {
-  const std::vector<device_row> rows = device_rows(nodes);
-  if (rows.empty()) return;
-  table_writer<device_row> writer(table_kind::device, rows);
+table_writer<device_row> device_writer(const std::vector<device_row>& rows, table_op op) {
+  table_writer<device_row> writer(table_kind::device, rows, op);
   writer.text(col::device_node, &device_row::node);
   writer.count(col::device_index, &device_row::index);
   writer.integer(col::device_utilization, &device_row::mean);
   writer.integer(col::device_deviation, &device_row::deviation);
-  writer.finish(to, source);
+  return writer;
+}
+
+void add_devices(cluster_input& to, const std::vector<node_record>& nodes, std::string_view source) {
+  const std::vector<device_row> rows = device_rows(nodes);
+  if (!rows.empty()) device_writer(rows, table_op::add).finish(to, source);
 }
 
 void add_device_quotas(cluster_input& to, const std::vector<device_quota_record>& rows, std::string_view source) {
@@ -311,12 +314,8 @@ void add_groups(cluster_input& to, const std::vector<pod_group_record>& rows, st
   writer.texts(col::pod_group_checks, &pod_group_record::checks);
   writer.integer(col::pod_group_evictions, &pod_group_record::evictions);
   writer.texts(col::pod_group_after, &pod_group_record::after);
-  const auto any = [&](auto column) {
-    return std::any_of(rows.begin(), rows.end(),
-                       [&](const pod_group_record& one) { return one.*column != pod_group_record{}.*column; });
-  };
-  if (any(&pod_group_record::deadline)) writer.integer(col::pod_group_deadline, &pod_group_record::deadline);
-  if (any(&pod_group_record::min_resources))
+  if (writer.any(&pod_group_record::deadline)) writer.integer(col::pod_group_deadline, &pod_group_record::deadline);
+  if (writer.any(&pod_group_record::min_resources))
     writer.texts(col::pod_group_min_resources, &pod_group_record::min_resources);
   writer.finish(to, source);
 }
@@ -367,12 +366,10 @@ void add_pods(cluster_input& to, const std::vector<pod_record>& rows, std::span<
   writer.texts(col::pod_annotations, &pod_record::annotations);
   writer.texts(col::pod_device_grants, &pod_record::device_grants);
   // Columns that few clusters have.
-  const auto any = [&](auto column) {
-    return std::any_of(rows.begin(), rows.end(), [&](const pod_record& one) { return !(one.*column).empty(); });
-  };
-  if (any(&pod_record::spread)) writer.texts(col::pod_spread, &pod_record::spread);
-  if (any(&pod_record::preferences)) writer.texts(col::pod_preferences, &pod_record::preferences);
-  if (any(&pod_record::disruption_budget)) writer.text(col::pod_disruption_budget, &pod_record::disruption_budget);
+  if (writer.any(&pod_record::spread)) writer.texts(col::pod_spread, &pod_record::spread);
+  if (writer.any(&pod_record::preferences)) writer.texts(col::pod_preferences, &pod_record::preferences);
+  if (writer.any(&pod_record::disruption_budget))
+    writer.text(col::pod_disruption_budget, &pod_record::disruption_budget);
   writer.finish(to, source);
 }
 
@@ -407,18 +404,7 @@ cluster_input node_tables(const std::vector<node_record>& rows, std::span<const 
 }
 
 table load_table(const std::vector<node_record>& rows) {
-  table made(table_kind::device, table_op::change);
-  table::column& node = made.add(col::device_node, column_type::string, 0);
-  table::column& index = made.add(col::device_index, column_type::u32, 1);
-  table::column& mean = made.add(col::device_utilization, column_type::i64, 1);
-  table::column& deviation = made.add(col::device_deviation, column_type::i64, 1);
-  for (const device_row& one : device_rows(rows)) {
-    node.push(std::string_view(one.node));
-    index.push(one.index);
-    mean.push(one.mean);
-    deviation.push(one.deviation);
-  }
-  return made;
+  return device_writer(device_rows(rows), table_op::change).take();
 }
 
 cluster_input budget_tables(const std::vector<disruption_budget_record>& rows) {

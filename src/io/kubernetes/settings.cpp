@@ -1,13 +1,13 @@
 #include "io/kubernetes/settings.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "io/kubernetes/quantity.hpp"
 #include "io/kubernetes/queue_rules.hpp"
 
 namespace kaisched::io::kubernetes {
@@ -66,13 +66,12 @@ result<void> set(settings& of, std::string_view name, std::string_view value) {
   } else if (name == "queue_label") {
     of.queue_key = value;
   } else if (name == "now") {
-    std::int64_t now = 0;
-    const auto [end, failure] = std::from_chars(value.data(), value.data() + value.size(), now);
-    if (value.empty() || failure != std::errc{} || end != value.data() + value.size()) {
+    const std::optional<std::int64_t> now = whole_number(value);
+    if (!now) {
       return error{
           status::argument, fmt::format("now: expected an integer (ns), found \"{}\"", base::shown(value)), {}};
     }
-    of.now = now;
+    of.now = *now;
   } else if (name == "vendors") {
     result<std::shared_ptr<const device_catalog>> known = shipped_device_catalog();
     if (of.vendors != nullptr) known = of.vendors;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <limits>
 
 #include <fmt/format.h>
@@ -157,10 +156,7 @@ const shared_devices::known_vendor* shared_devices::known(std::string_view key) 
 
 std::string_view shared_devices::binding_node(const object& of, std::int64_t now) const {
   if (!any() || of.annotation(hami_bind_phase).value_or("") == "failed") return {};
-  const std::string_view text = of.annotation(hami_assigned_time).value_or("");
-  std::int64_t since = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), since);
-  if (text.empty() || failure != std::errc{} || end != text.data() + text.size()) return {};
+  const std::int64_t since = whole_number(of.annotation(hami_assigned_time).value_or("")).value_or(-1);
   if (since < 0 || since > std::numeric_limits<std::int64_t>::max() / second - binding_seconds) return {};
   if (now / second > since + binding_seconds) return {};
   if (since > now / second + binding_seconds) return {};  // nobody can have decided that yet

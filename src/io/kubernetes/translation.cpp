@@ -50,8 +50,7 @@ std::int64_t latest_time(const std::vector<object>& objects) {
     if (!conditions || !conditions->is(json_kind::array)) continue;
     for (const json_value condition : *conditions) {
       for (const std::string_view key : {"lastTransitionTime", "lastHeartbeatTime", "lastProbeTime"}) {
-        const member time = find(condition, key);
-        if (time && time->is(json_kind::string)) latest = std::max(latest, parse_time(time->text()).value_or(0));
+        latest = std::max(latest, parse_time(text_if_any(condition, key)).value_or(0));
       }
     }
   }
@@ -137,8 +136,7 @@ class translator {
                                         [](const json_value pair) { return pair.key().starts_with("hami.io/"); });
     };
     const auto scheduled = [](object* one) {
-      const member name = find(find(one->root(), "spec"), "schedulerName");
-      return name && name->is(json_kind::string) && name->text() == hami_scheduler;
+      return text_if_any(find(one->root(), "spec"), "schedulerName") == hami_scheduler;
     };
     const std::vector<object*>& pods = all(object_kind::pod);
     const std::vector<object*>& nodes = all(object_kind::node);

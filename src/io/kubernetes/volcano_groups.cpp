@@ -33,8 +33,7 @@ constexpr std::string_view rest_sub_group = "rest";
 std::string volcano_group_of(const object& pod) {
   for (const std::string_view key : volcano_group_keys) {
     const std::string_view name = pod.annotation(key).value_or("");
-    if (!name.empty())
-      return pod.name_space().empty() ? std::string(name) : fmt::format("{}/{}", pod.name_space(), name);
+    if (!name.empty()) return pod.in_space(name);
   }
   return {};
 }

@@ -19,10 +19,6 @@ constexpr std::int64_t without_limit = 1'000'000;
 /// Alternatives of nodes of one pod. What has more is hardly meant.
 constexpr std::size_t most_alternatives = 1024;
 
-std::string scoped(std::string_view name_space, std::string_view name) {
-  return name_space.empty() ? std::string(name) : fmt::format("{}/{}", name_space, name);
-}
-
 std::vector<std::string> sorted_texts(object& of, member holder, std::string_view key) {
   std::vector<std::string> texts;
   for (const std::string_view one : of.texts(holder, key)) texts.emplace_back(one);
@@ -210,7 +206,7 @@ std::string volume_book::missing_config_map(object& pod) const {
     if (!reference || pod.flag(reference, "optional")) return;
     const std::string_view name = pod.text(reference, "name");
     if (name.empty() || (!own.empty() && name.starts_with(own))) return;
-    const std::string full = scoped(pod.name_space(), name);
+    const std::string full = pod.in_space(name);
     if (missing.empty() && !config_maps_.contains(full)) missing = fmt::format("ConfigMap {} is missing", full);
   };
   for (const json_value one : pod.items(spec, "volumes")) {
@@ -240,7 +236,7 @@ volume_needs volume_book::of(object& pod) const {
     if (const member claimed = pod.section(one, "persistentVolumeClaim")) name = pod.text(claimed, "claimName");
     if (find(one, "ephemeral")) name = fmt::format("{}-{}", pod.name(), pod.text(one, "name"));
     if (name.empty()) continue;
-    name = scoped(pod.name_space(), name);
+    name = pod.in_space(name);
     volume_needs of_one;
     add_claim(name, of_one);
     const auto claimed = claims_.find(name);

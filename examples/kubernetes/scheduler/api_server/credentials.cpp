@@ -138,6 +138,17 @@ bool read_address(std::string_view text, credentials& to) {
   return !to.host.empty() && !to.port.empty() && to.port.find_first_not_of("0123456789") == std::string::npos;
 }
 
+credentials credentials_for(const std::string& url, const std::filesystem::path& token_file,
+                            const std::filesystem::path& ca) {
+  credentials to;
+  if (!read_address(url, to)) {
+    throw bad_input(fmt::format("expected http:// or https://, a host and, if needed, a port, found \"{}\"", url));
+  }
+  to.token_file = token_file;
+  if (!ca.empty()) to.ca = read_file(ca);
+  return to;
+}
+
 credentials read_kubeconfig(const std::filesystem::path& file, const std::string& context) {
   const kubeconfig from(file);
   const std::string name = context.empty() ? from.current_context() : context;

@@ -38,6 +38,11 @@ struct credentials {
 /// `https://host:port/path` into host, port, path and whether there is TLS; false if it is none.
 [[nodiscard]] bool read_address(std::string_view text, credentials& to);
 
+/// Where requests go and how they prove who asks. @param url is http or https. @param ca PEM; empty: what the system
+/// trusts. Errors: bad_input that names the part.
+[[nodiscard]] credentials credentials_for(const std::string& url, const std::filesystem::path& token_file = {},
+                                          const std::filesystem::path& ca = {});
+
 /// Most bytes of a file of configuration, a token or a certificate. More is a device, or another file by mistake.
 inline constexpr std::size_t largest_file = std::size_t{16} << 20U;
 

@@ -30,17 +30,23 @@ class cancelled : public std::exception {
 struct request {
   std::string method = "GET";
   std::string target;  ///< from the slash on, encoded
-  std::string body;
+  std::string body{};
   std::string content_type = "application/json";
 };
 
 struct response {
   unsigned status = 0;
-  std::string body;
+  std::string body{};
   std::chrono::seconds retry_after{0};  ///< what the server asks for, else 0
 
   [[nodiscard]] bool ok() const noexcept { return status >= 200 && status < 300; }
 };
+
+/// Sends a request. Errors: no_answer.
+using send_function = std::function<response(const request&)>;
+
+/// Takes a line for the log.
+using log_function = std::function<void(const std::string&)>;
 
 /// What the server says about itself in an answer that is not what was asked for.
 [[nodiscard]] std::string server_words(const response& answer);

@@ -45,6 +45,12 @@ json section(const json& of, const char* pointer) {
   return found != nullptr && found->is_object() ? *found : json::object();
 }
 
+const json& list_at(const json& object, const char* pointer) {
+  static const json none = json::array();
+  const json* const found = find_at(object, pointer);
+  return found != nullptr && found->is_array() ? *found : none;
+}
+
 json annotations_of(const json& object) { return section(object, "/metadata/annotations"); }
 
 std::uint64_t digest(std::string_view text) {

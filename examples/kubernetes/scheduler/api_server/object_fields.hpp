@@ -19,6 +19,15 @@ namespace shim {
 /// Fields somewhere in an object, or none.
 [[nodiscard]] nlohmann::json section(const nlohmann::json& of, const char* pointer);
 
+/// A list somewhere in an object, or an empty one.
+[[nodiscard]] const nlohmann::json& list_at(const nlohmann::json& object, const char* pointer);
+
+/// An object as a text without line breaks. Bytes that are no UTF-8 are replaced.
+template <class Json>
+[[nodiscard]] std::string one_line(const Json& object) {
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 /// FNV-1a: the same everywhere and always, for names that are found again.
 [[nodiscard]] std::uint64_t digest(std::string_view text);
 

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "api_server/requests.hpp"
+
 namespace shim {
 
 namespace {
@@ -103,12 +105,8 @@ bind_result binder::advance(on_way& of) {
 
 bind_result binder::post(on_way& of) {
   bind_result result{bind_state::bound, of.what.pod, of.what.node};
-  request what;
-  what.method = "POST";
-  what.target = place_of(pod_key, of.what.pod, "binding");
-  what.body = of.what.body.dump();
   try {
-    const response answer = send_(what);
+    const response answer = send_(with_object("POST", place_of(pod_key, of.what.pod, "binding"), of.what.body));
     if (answer.ok()) {
       on_way_.erase(result.pod);
       return result;

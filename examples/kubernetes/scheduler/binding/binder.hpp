@@ -68,9 +68,7 @@ struct bind_result {
 
 class binder {
  public:
-  using sender = std::function<response(const request&)>;
-
-  binder(object_store& store, sender send) : store_(store), send_(std::move(send)) {}
+  binder(object_store& store, send_function send) : store_(store), send_(std::move(send)) {}
 
   /// They are done in the order in which they are added, and undone in the other one.
   void add(std::unique_ptr<preparation> one) { preparations_.push_back(std::move(one)); }
@@ -102,7 +100,7 @@ class binder {
   void undo(const binding& of);
 
   object_store& store_;
-  sender send_;
+  send_function send_;
   std::vector<std::unique_ptr<preparation>> preparations_;
   std::map<std::string, on_way, std::less<>> on_way_;  ///< by name of the pod
   std::size_t begun_ = 0;

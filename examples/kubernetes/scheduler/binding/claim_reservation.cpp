@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "api_server/requests.hpp"
 #include "api_server/resources.hpp"
 
 namespace shim {
@@ -17,23 +18,18 @@ using nlohmann::json;
 constexpr const char* protection = "resource.kubernetes.io/delete-protection";
 constexpr std::size_t most_users = 256;
 
-json list_at(const json& object, const char* pointer) {
-  const json::json_pointer path(pointer);
-  return object.contains(path) && object[path].is_array() ? object[path] : json::array();
-}
-
 bool has_devices(const json& claim) {
   const json::json_pointer path("/status/allocation");
   return claim.contains(path) && !claim[path].is_null();
 }
 
 bool is_user(const json& claim, const std::string& uid) {
-  const json users = list_at(claim, "/status/reservedFor");
-  return std::any_of(users.begin(), users.end(), [&](const json& one) { return text_at(one, "/uid") == uid; });
+  return std::ranges::any_of(list_at(claim, "/status/reservedFor"),
+                             [&](const json& one) { return text_at(one, "/uid") == uid; });
 }
 
 bool is_protected(const json& claim) {
-  const json all = list_at(claim, "/metadata/finalizers");
+  const json& all = list_at(claim, "/metadata/finalizers");
   return std::find(all.begin(), all.end(), protection) != all.end();
 }
 
@@ -67,9 +63,7 @@ void claim_reservation::undo(const binding& of) {
 
 json claim_reservation::current(const std::string& claim) {
   if (unsure_.contains(claim)) {
-    request look;
-    look.target = place_of(claim_key, claim);
-    const response answer = send_(look);
+    const response answer = send_({.target = place_of(claim_key, claim)});
     if (answer.status == 404) return nullptr;
     if (!answer.ok()) throw no_answer(server_words(answer));
     store_.put_newer(resource_of(claim_key), json::parse(answer.body));
@@ -82,11 +76,6 @@ std::string claim_reservation::patch(const std::string& claim, std::string_view 
   const json before = store_.find(claim_key, claim);
   if (before.is_null()) return "it is gone";
   for (const char* const key : {"uid", "resourceVersion"}) change["metadata"][key] = before["metadata"][key];
-  request what;
-  what.method = "PATCH";
-  what.target = place_of(claim_key, claim, part);
-  what.content_type = "application/merge-patch+json";
-  what.body = change.dump();
   unsure_.insert(claim);
   const auto expect = [&] {  // so nobody is given its devices in the meantime
     json expected = before;
@@ -94,7 +83,7 @@ std::string claim_reservation::patch(const std::string& claim, std::string_view 
     store_.put(resource_of(claim_key), std::move(expected));
   };
   try {
-    const response answer = send_(what);
+    const response answer = send_(patch_of(place_of(claim_key, claim, part), change));
     if (answer.status >= 500) throw no_answer(server_words(answer));
     unsure_.erase(claim);
     if (!answer.ok()) {

@@ -17,9 +17,7 @@ namespace shim {
 
 class claim_reservation final : public preparation {
  public:
-  using log_function = std::function<void(const std::string&)>;
-
-  claim_reservation(object_store& store, binder::sender send, log_function log)
+  claim_reservation(object_store& store, send_function send, log_function log)
       : store_(store), send_(std::move(send)), log_(std::move(log)) {}
 
   [[nodiscard]] bool takes(const nlohmann::json& object) const override;
@@ -36,7 +34,7 @@ class claim_reservation final : public preparation {
   [[nodiscard]] nlohmann::json current(const std::string& claim);
 
   object_store& store_;
-  binder::sender send_;
+  send_function send_;
   log_function log_;
   std::set<std::string> unsure_;  ///< claims that may have changed without an answer
 };

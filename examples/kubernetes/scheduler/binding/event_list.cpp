@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "api_server/clock_text.hpp"
+#include "api_server/requests.hpp"
 #include "watch/object_store.hpp"
 
 namespace shim {
@@ -54,15 +55,12 @@ void event_list::tell(const json& about, std::string_view type, std::string_view
         {"name", name},
         {"uid", text_at(about, "/metadata/uid")}}}};
   if (!annotations.is_null()) event["metadata"]["annotations"] = std::move(annotations);
-  request what;
-  what.method = "POST";
-  what.target = fmt::format("/apis/events.k8s.io/v1/namespaces/{}/events", encoded(name_space));
-  what.body = event.dump(-1, ' ', false, json::error_handler_t::replace);
   if (waiting_.size() >= most_waiting) {
     waiting_.pop_front();
     ++dropped_;
   }
-  waiting_.push_back(std::move(what));
+  waiting_.push_back(
+      with_object("POST", fmt::format("/apis/events.k8s.io/v1/namespaces/{}/events", encoded(name_space)), event));
 }
 
 void event_list::send(const std::function<bool()>& go_on, std::chrono::steady_clock::time_point until) {

@@ -19,9 +19,6 @@ namespace shim {
 
 class event_list {
  public:
-  using send_function = std::function<response(const request&)>;
-  using log_function = std::function<void(const std::string&)>;
-
   event_list(send_function send, log_function log);
 
   /// @param when the time of the cycle.

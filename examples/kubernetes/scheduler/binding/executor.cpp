@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "api_server/clock_text.hpp"
+#include "api_server/requests.hpp"
 #include "binding/claim_reservation.hpp"
 #include "sharing/gpu_sharing.hpp"
 
@@ -18,7 +19,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* merge_patch = "application/merge-patch+json";
 /// What a cycle may take to say why something waits, and to tell of events.
 constexpr std::chrono::milliseconds most_explaining(1000);
 /// A pod that a budget protects is asked for again after this time, or what the server says if that is longer.
@@ -30,8 +30,6 @@ constexpr std::chrono::seconds longest_pause(30);
 bool is_object(const response& answer) { return !text_at(json::parse(answer.body, nullptr, false), "/kind").empty(); }
 
 constexpr const char* bound_condition = "PodBound";  // as KAI's binder calls it
-
-json preconditions(const std::string& uid) { return {{"uid", uid}}; }
 
 bool evicts(const request& what) { return what.method == "DELETE" || what.target.ends_with("/eviction"); }
 
@@ -47,27 +45,23 @@ executor::executor(const configuration& by, const credentials& as, object_store&
       client_(as),
       store_(store),
       log_(std::move(log)),
-      stamps_(
-          store, [this](const request& what) { return send(what); }, log_),
-      reservations_(
-          by.sharing, by.scheduler_name, store, [this](const request& what) { return send_in_time(what); }, log_),
-      binder_(store, [this](const request& what) { return send_in_time(what); }),
-      events_([this](const request& what) { return send(what); }, log_),
-      explainer_(
-          by, store, events_, [this](const request& what) { return send(what); }, log_),
-      jobs_(
-          by, store, events_, [this](const request& what) { return send_in_time(what); }, log_),
-      scaling_(by, store, [this](const request& what) { return send_in_time(what); }, log_) {
+      send_([this](const request& what) { return send(what); }),
+      send_in_time_([this](const request& what) { return send_in_time(what); }),
+      stamps_(store, send_, log_),
+      reservations_(by.sharing, by.scheduler_name, store, send_in_time_, log_),
+      binder_(store, send_in_time_),
+      events_(send_, log_),
+      explainer_(by, store, events_, send_, log_),
+      jobs_(by, store, events_, send_in_time_, log_),
+      scaling_(by, store, send_in_time_, log_) {
   // First: nothing is prepared for a pod that may never start.
   auto gate = std::make_unique<check_gate>(by_.checks, [this](const std::string& pod, json condition) {
     explainer_.add_condition(pod, std::move(condition));
   });
   gate_ = gate.get();
   binder_.add(std::move(gate));
-  binder_.add(
-      std::make_unique<claim_reservation>(store, [this](const request& what) { return send_in_time(what); }, log_));
-  binder_.add(std::make_unique<gpu_sharing>(
-      by_.sharing, reservations_, store_, [this](const request& what) { return send_in_time(what); }, log_));
+  binder_.add(std::make_unique<claim_reservation>(store, send_in_time_, log_));
+  binder_.add(std::make_unique<gpu_sharing>(by_.sharing, reservations_, store_, send_in_time_, log_));
   // What is sent under a lease has been answered or given up before somebody else may take it.
   if (by_.election.enabled && !by_.dry_run)
     client_.set_timeout(by_.election.lease_duration - by_.election.renew_deadline);
@@ -136,10 +130,8 @@ bool executor::is_paused() const noexcept { return std::chrono::steady_clock::no
 bool executor::resolve_unknown() {
   while (!unknown_.empty()) {
     const std::string pod = *unknown_.begin();
-    request what;
-    what.target = place_of(pod_key, pod);
     try {
-      const response answer = send(what);
+      const response answer = send({.target = place_of(pod_key, pod)});
       if (answer.status == 404) {
         tell_resolved_eviction(pod, {});
         store_.forget(pod);
@@ -231,12 +223,9 @@ void executor::settle(const bind_result& result, tally& to) {
       log_(fmt::format("pod {}: bound to {}", result.pod, result.node));
       if (const json object = store_.find(pod_key, result.pod); !object.is_null()) {
         events_.tell(object, "Normal", "Scheduled", fmt::format("bound to {}", result.node), "Binding");
-        bool failed_before = false;
-        if (const json::json_pointer list("/status/conditions"); object.contains(list) && object[list].is_array()) {
-          failed_before = std::any_of(object[list].begin(), object[list].end(), [](const json& one) {
-            return text_at(one, "/type") == bound_condition && text_at(one, "/status") == "False";
-          });
-        }
+        const bool failed_before = std::ranges::any_of(list_at(object, "/status/conditions"), [](const json& one) {
+          return text_at(one, "/type") == bound_condition && text_at(one, "/status") == "False";
+        });
         if (failed_before) {
           explainer_.add_condition(
               result.pod, {{"type", bound_condition}, {"status", "True"}, {"reason", "Bound"}, {"message", words}});
@@ -270,15 +259,13 @@ void executor::evict(const std::string& pod, tally& to) {
   if (store_.is_spared(pod)) return;
   if (group != what_->group_of.end() && refusing_.contains(group->second)) return;  // one of them stays
   const std::string uid = text_at(object, "/metadata/uid");
-  request what = removal(pod, uid);
+  request what = removal_of(place_of(pod_key, pod), uid);
   if (by_.eviction == eviction_form::evict) {
-    what.method = "POST";
-    what.target = place_of(pod_key, pod, "eviction");
-    what.body = json{{"apiVersion", "policy/v1"},
-                     {"kind", "Eviction"},
-                     {"metadata", {{"namespace", split_name(pod).first}, {"name", split_name(pod).second}}},
-                     {"deleteOptions", {{"preconditions", preconditions(uid)}}}}
-                    .dump();
+    what = with_object("POST", place_of(pod_key, pod, "eviction"),
+                       {{"apiVersion", "policy/v1"},
+                        {"kind", "Eviction"},
+                        {"metadata", {{"namespace", split_name(pod).first}, {"name", split_name(pod).second}}},
+                        {"deleteOptions", {{"preconditions", {{"uid", uid}}}}}});
   }
   stamps_.before_eviction(pod);
   binder_.abandon(pod);
@@ -328,14 +315,6 @@ void executor::tell_eviction(const eviction_notice& notice) {
   events_.tell(of_group, "Normal", "Evict", note, "Evicting", std::move(notes));
 }
 
-request executor::removal(const std::string& pod, const std::string& uid) {
-  request what;
-  what.method = "DELETE";
-  what.target = place_of(pod_key, pod);
-  what.body = json{{"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"preconditions", preconditions(uid)}}.dump();
-  return what;
-}
-
 void executor::sync_reservations(tally& to) {
   for (const std::string& pod : reservations_.sync()) {
     const json object = store_.find(pod_key, pod);
@@ -347,7 +326,7 @@ void executor::sync_reservations(tally& to) {
     }
     const std::string uid = text_at(object, "/metadata/uid");
     store_.assume_gone(pod, uid, clock_text(when_));
-    if (!change(pod, removal(pod, uid), "remove", to)) continue;
+    if (!change(pod, removal_of(place_of(pod_key, pod), uid), "remove", to)) continue;
     ++to.evicted;
     log_(fmt::format("pod {}: removed: {}", pod, why));
     events_.tell(object, "Warning", "NoReservation", why, "Evicting");
@@ -415,13 +394,8 @@ void executor::patch_status(const std::string& pod, const json& status, tally& t
   }
   const json object = store_.find(pod_key, pod);
   if (object.is_null() || text_at(object, "/status/nominatedNodeName") == status.value("nominatedNodeName", "")) return;
-  request what;
-  what.method = "PATCH";
-  what.target = place_of(pod_key, pod, "status");
-  what.content_type = merge_patch;
-  what.body = json{{"status", status}}.dump();
   try {
-    if (!send(what).ok()) return;
+    if (!send(patch_of(place_of(pod_key, pod, "status"), {{"status", status}})).ok()) return;
     ++to.nominated;
     events_.tell(object, "Normal", "Pipelined",
                  fmt::format("waits for pods that leave {}", text_at(status, "/nominatedNodeName")), "Scheduling");

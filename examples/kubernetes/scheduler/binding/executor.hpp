@@ -44,8 +44,6 @@ struct tally {
 
 class executor {
  public:
-  using log_function = std::function<void(const std::string&)>;
-
   executor(const configuration& by, const credentials& as, object_store& store, log_function log);
 
   /// Before a cycle: shows pods that there will be.
@@ -88,8 +86,6 @@ class executor {
   void suspend_jobs(tally& to);
   /// What was decided about a pod that is not there yet.
   void act_on_planned(const nlohmann::json& action, const std::string& kind, const std::string& pod);
-  /// DELETE of a pod.
-  [[nodiscard]] static request removal(const std::string& pod, const std::string& uid);
   void patch_status(const std::string& pod, const nlohmann::json& status, tally& to);
   /// What the event of an eviction says: the pod that left, its group, and the group that gets the room.
   struct eviction_notice {
@@ -113,6 +109,8 @@ class executor {
   http_client client_;
   object_store& store_;
   log_function log_;
+  send_function send_;
+  send_function send_in_time_;
   group_stamps stamps_;
   reservations reservations_;
   binder binder_;

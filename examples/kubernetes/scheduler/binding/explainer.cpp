@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "api_server/clock_text.hpp"
+#include "api_server/requests.hpp"
 
 namespace shim {
 
@@ -16,27 +17,11 @@ namespace {
 
 using nlohmann::json;
 
-const json::json_pointer& pod_conditions() {
-  static const json::json_pointer path("/status/conditions");
-  return path;
-}
-
-const json::json_pointer& group_conditions() {
-  static const json::json_pointer path("/status/schedulingConditions");
-  return path;
-}
-
-/// What the list has; nothing if it is none.
-const json& list_at(const json& object, const json::json_pointer& path) {
-  static const json none = json::array();
-  if (!object.contains(path)) return none;
-  const json& found = object[path];
-  return found.is_array() ? found : none;
-}
+constexpr const char* pod_conditions = "/status/conditions";
+constexpr const char* group_conditions = "/status/schedulingConditions";
 
 /// Group conditions are of a pool each.
-const json* condition_of(const json& object, const json::json_pointer& path, const std::string& type,
-                         const std::string& pool = {}) {
+const json* condition_of(const json& object, const char* path, const std::string& type, const std::string& pool = {}) {
   for (const json& one : list_at(object, path)) {
     if (text_at(one, "/type") == type && (pool.empty() || text_at(one, "/nodePool") == pool)) return &one;
   }
@@ -47,7 +32,7 @@ const json* condition_of(const json& object, const json::json_pointer& path, con
 json with_condition(const json& object, json condition) {
   json all = json::array();
   long transition = 0;
-  for (const json& one : list_at(object, group_conditions())) {
+  for (const json& one : list_at(object, group_conditions)) {
     transition = std::max(transition, std::strtol(text_at(one, "/transitionID").c_str(), nullptr, 10));
     const bool same = text_at(one, "/type") == text_at(condition, "/type") &&
                       text_at(one, "/nodePool") == text_at(condition, "/nodePool");
@@ -59,13 +44,9 @@ json with_condition(const json& object, json condition) {
 }
 
 request status_patch(std::string_view key, const json& object, const char* form, const json& body) {
-  request what;
-  what.method = "PATCH";
-  what.target =
-      place(resource_of(key), text_at(object, "/metadata/namespace"), text_at(object, "/metadata/name")) + "/status";
-  what.content_type = form;
-  what.body = body.dump(-1, ' ', false, json::error_handler_t::replace);
-  return what;
+  return patch_of(
+      place(resource_of(key), text_at(object, "/metadata/namespace"), text_at(object, "/metadata/name")) + "/status",
+      body, form);
 }
 
 std::string message_of(const std::vector<std::pair<std::string, std::string>>& reasons) {
@@ -121,7 +102,9 @@ std::size_t explainer::finish(const std::function<bool()>& go_on, std::chrono::s
     add(pod, [this, pod = pod, why = why] { return explain_pod(pod, {}, why); });
   }
   for (const auto& [key, condition] : conditions_) {
-    add(key.first, [this, &pod = key.first, &condition] { return write_condition(pod, condition); });
+    add(key.first, [this, &pod = key.first, &condition] {
+      return write_condition(pod, condition, fmt::format("pod {} {}", pod, text_at(condition, "/type")), "Binding");
+    });
   }
   std::size_t said = 0;
   auto turn = due_.upper_bound(last_);
@@ -177,50 +160,39 @@ void explainer::complain(const std::string& fault) {
   if (++faults_ == 1) log_(fault);
 }
 
-bool explainer::write_condition(const std::string& pod, const json& condition) {
+bool explainer::write_condition(const std::string& pod, const json& condition, const std::string& subject,
+                                const char* action) {
   const std::string type = text_at(condition, "/type");
   const std::string message = text_at(condition, "/message");
   const bool fails = text_at(condition, "/status") == "False";
   json object;
   store_.look_at(pod_key, pod, [&](const json& seen) {
-    const json* was = condition_of(seen, pod_conditions(), type);
+    const json* was = condition_of(seen, pod_conditions, type);
     if (was == nullptr || text_at(*was, "/message") != message) object = seen;
   });
   if (object.is_null()) return false;  // gone, or it says so already
-  if (fails && !may_explain(fmt::format("pod {} {}", pod, type))) return false;
-  const json* was = condition_of(object, pod_conditions(), type);
+  if (fails && !may_explain(subject)) return false;
+  const json* was = condition_of(object, pod_conditions, type);
   json now = condition;
+  // It began to be what it is when it was something else.
   const bool is_new = was == nullptr || text_at(*was, "/status") != text_at(condition, "/status") ||
                       !was->contains("lastTransitionTime");
   now["lastTransitionTime"] = is_new ? json(clock_text(when_)) : (*was)["lastTransitionTime"];
   const request what = status_patch(
-      pod_key, object, "application/strategic-merge-patch+json",
+      pod_key, object, strategic_patch_type,
       {{"metadata", {{"uid", text_at(object, "/metadata/uid")}}}, {"status", {{"conditions", json::array({now})}}}});
   if (patch("pod " + pod, what) && fails)
-    events_.tell(object, "Warning", text_at(condition, "/reason"), message, "Binding");
+    events_.tell(object, "Warning", text_at(condition, "/reason"), message, action);
   return true;
 }
 
 bool explainer::explain_pod(const std::string& pod, const std::string& group, const std::string& message) {
-  json object;
-  store_.look_at(pod_key, pod, [&](const json& seen) {
-    const json* was = condition_of(seen, pod_conditions(), "PodScheduled");
-    if (was == nullptr || text_at(*was, "/message") != message) object = seen;
-  });
-  if (object.is_null()) return false;  // gone, or it says so already
   bool marks = true;
   store_.look_at(pod_group_key, group, [&](const json& seen) { marks = marks_pods(seen); });
-  if (!marks || !may_explain("pod " + pod)) return false;
-  const json* was = condition_of(object, pod_conditions(), "PodScheduled");
-  json now{{"type", "PodScheduled"}, {"status", "False"}, {"reason", "Unschedulable"}, {"message", message}};
-  // The condition began to be what it is when it was not yet False.
-  const bool is_new = was == nullptr || text_at(*was, "/status") != "False" || !was->contains("lastTransitionTime");
-  now["lastTransitionTime"] = is_new ? json(clock_text(when_)) : (*was)["lastTransitionTime"];
-  const request what = status_patch(
-      pod_key, object, "application/strategic-merge-patch+json",
-      {{"metadata", {{"uid", text_at(object, "/metadata/uid")}}}, {"status", {{"conditions", json::array({now})}}}});
-  if (patch("pod " + pod, what)) events_.tell(object, "Warning", "Unschedulable", message, "Scheduling");
-  return true;
+  return marks &&
+         write_condition(
+             pod, {{"type", "PodScheduled"}, {"status", "False"}, {"reason", "Unschedulable"}, {"message", message}},
+             "pod " + pod, "Scheduling");
 }
 
 bool explainer::explain_group(const std::string& group, const reasons& why) {
@@ -234,7 +206,7 @@ bool explainer::explain_group(const std::string& group, const reasons& why) {
   const std::string type = "UnschedulableOnNodePool";
   json object;
   store_.look_at(pod_group_key, group, [&](const json& seen) {
-    const json* was = condition_of(seen, group_conditions(), type, pool);
+    const json* was = condition_of(seen, group_conditions, type, pool);
     if (was == nullptr || text_at(*was, "/message") != message) object = seen;
   });
   if (object.is_null()) return false;  // made of pods alone, or it says so already
@@ -247,7 +219,7 @@ bool explainer::explain_group(const std::string& group, const reasons& why) {
                                                   {"reasons", list},
                                                   {"lastTransitionTime", clock_text(when_)}});
   // The whole list is written, and those of other pools are in it.
-  const request what = status_patch(pod_group_key, object, "application/merge-patch+json",
+  const request what = status_patch(pod_group_key, object, merge_patch_type,
                                     {{"metadata", {{"resourceVersion", text_at(object, "/metadata/resourceVersion")}}},
                                      {"status", {{"schedulingConditions", conditions}}}});
   if (patch("pod group " + group, what)) events_.tell(object, "Warning", "Unschedulable", message, "Scheduling");

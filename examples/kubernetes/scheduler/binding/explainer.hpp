@@ -28,9 +28,6 @@ namespace shim {
 
 class explainer {
  public:
-  using send_function = std::function<response(const request&)>;
-  using log_function = std::function<void(const std::string&)>;
-
   explainer(const configuration& by, object_store& store, event_list& events, send_function send, log_function log);
 
   /// @param what borrowed until the next call. @param when the time of the cycle.
@@ -60,7 +57,9 @@ class explainer {
   bool explain_pod(const std::string& pod, const std::string& group, const std::string& message);
   bool explain_group(const std::string& group, const reasons& why);
   bool tell_not_ready(const std::string& group, const reasons& why, std::int64_t missing);
-  bool write_condition(const std::string& pod, const nlohmann::json& condition);
+  /// @param subject what may_explain is asked about before it says that something fails. @param action of the event.
+  bool write_condition(const std::string& pod, const nlohmann::json& condition, const std::string& subject,
+                       const char* action);
   bool patch(const std::string& object, const request& what);
   void complain(const std::string& fault);
 

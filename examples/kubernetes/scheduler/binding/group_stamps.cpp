@@ -9,7 +9,9 @@
 
 #include "api_server/clock_text.hpp"
 #include "api_server/object_fields.hpp"
+#include "api_server/requests.hpp"
 #include "api_server/resources.hpp"
+#include "api_server/text_parts.hpp"
 
 namespace shim {
 
@@ -27,9 +29,7 @@ constexpr const char* stale_since = "kai.scheduler/stale-podgroup-timestamp";
 std::string as_read(std::string_view annotation, const std::string& name_space) {
   std::string all;
   while (!annotation.empty()) {
-    const std::size_t comma = annotation.find(',');
-    std::string entry(annotation.substr(0, comma));
-    annotation.remove_prefix(comma == std::string_view::npos ? annotation.size() : comma + 1);
+    std::string entry(take_part(annotation, ','));
     std::erase(entry, ' ');
     const std::size_t colon = entry.find(':');
     if (colon != std::string::npos && entry.find('/') == std::string::npos) entry.insert(colon + 1, name_space + "/");
@@ -99,14 +99,10 @@ void group_stamps::write(const std::string& group) {
     due_.erase(due);
     return;
   }
-  request what;
-  what.method = "PATCH";
-  what.target =
-      place(resource_of(pod_group_key), text_at(object, "/metadata/namespace"), text_at(object, "/metadata/name"));
-  what.content_type = "application/merge-patch+json";
-  what.body = json{{"metadata", {{"uid", text_at(object, "/metadata/uid")}, {"annotations", due->second}}}}.dump();
   try {
-    const response answer = send_(what);
+    const response answer = send_(patch_of(
+        place(resource_of(pod_group_key), text_at(object, "/metadata/namespace"), text_at(object, "/metadata/name")),
+        {{"metadata", {{"uid", text_at(object, "/metadata/uid")}, {"annotations", due->second}}}}));
     if (answer.ok()) {
       json now = json::parse(answer.body, nullptr, false);
       if (text_at(now, "/metadata/uid").empty()) {  // not from an API server; the next cycle tries again

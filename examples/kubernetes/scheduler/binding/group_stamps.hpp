@@ -19,9 +19,6 @@ namespace shim {
 
 class group_stamps {
  public:
-  using send_function = std::function<response(const request&)>;
-  using log_function = std::function<void(const std::string&)>;
-
   group_stamps(object_store& store, send_function send, log_function log);
 
   /// @param what borrowed until the next call. @param when the time of the cycle.

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "api_server/requests.hpp"
+
 namespace shim {
 
 namespace {
@@ -41,9 +43,7 @@ bool is_suspended(const json& job) {
 bool is_marked(const json& job) { return text_at(job, "/metadata/annotations/kaisched.io~1place-held") == "true"; }
 
 bool has_ended(const json& job) {
-  const json::json_pointer path("/status/conditions");
-  if (!job.contains(path) || !job[path].is_array()) return false;
-  return std::any_of(job[path].begin(), job[path].end(), [](const json& one) {
+  return std::ranges::any_of(list_at(job, "/status/conditions"), [](const json& one) {
     const std::string type = text_at(one, "/type");
     return (type == "Complete" || type == "Failed" || type == "SuccessCriteriaMet" || type == "FailureTarget") &&
            text_at(one, "/status") == "True";
@@ -65,9 +65,7 @@ bool is_over(const json& pod) {
 
 /// The Job that made the pod, by uid; empty if none has.
 std::string maker_of(const json& pod) {
-  const json::json_pointer path("/metadata/ownerReferences");
-  if (!pod.contains(path) || !pod[path].is_array()) return {};
-  for (const json& one : pod[path]) {
+  for (const json& one : list_at(pod, "/metadata/ownerReferences")) {
     if (text_at(one, "/kind") == "Job" && text_at(one, "/apiVersion") == "batch/v1") return text_at(one, "/uid");
   }
   return {};
@@ -78,7 +76,6 @@ json pod_of(const json& job, std::int64_t number) {
   const std::string name = text_at(job, "/metadata/name");
   const std::string uid = text_at(job, "/metadata/uid");
   json labels = section(job, "/spec/template/metadata/labels");
-  if (!labels.is_object()) labels = json::object();
   labels["batch.kubernetes.io/job-name"] = name;
   labels["job-name"] = name;
   json metadata{
@@ -91,7 +88,7 @@ json pod_of(const json& job, std::int64_t number) {
        json::array(
            {{{"apiVersion", "batch/v1"}, {"kind", "Job"}, {"name", name}, {"uid", uid}, {"controller", true}}})}};
   json annotations = section(job, "/spec/template/metadata/annotations");
-  if (annotations.is_object() && !annotations.empty()) metadata["annotations"] = std::move(annotations);
+  if (!annotations.empty()) metadata["annotations"] = std::move(annotations);
   return {{"apiVersion", "v1"},
           {"kind", "Pod"},
           {"metadata", std::move(metadata)},
@@ -261,15 +258,10 @@ void suspended_jobs::wait(const std::string& pod, const std::string& why,
 }
 
 bool suspended_jobs::patch(const std::string& name, const json& job, const std::string& words, json change) {
-  request what;
-  what.method = "PATCH";
-  what.target = place_of(job_key, name);
-  what.content_type = "application/merge-patch+json";
   // Of this very version: nobody knows what somebody else has just made of it.
   change["metadata"]["resourceVersion"] = text_at(job, "/metadata/resourceVersion");
-  what.body = change.dump();
   try {
-    const response answer = send_(what);
+    const response answer = send_(patch_of(place_of(job_key, name), change));
     if (!answer.ok()) {
       log_(fmt::format("job {}: {}: {}", name, words, server_words(answer)));
       return false;

@@ -25,9 +25,6 @@ namespace shim {
 
 class suspended_jobs {
  public:
-  using send_function = std::function<response(const request&)>;
-  using log_function = std::function<void(const std::string&)>;
-
   suspended_jobs(const configuration& by, object_store& store, event_list& events, send_function send,
                  log_function log);
 

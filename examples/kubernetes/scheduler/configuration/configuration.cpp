@@ -1,6 +1,7 @@
 #include "configuration/configuration.hpp"
 
-#include <algorithm>
+#include <initializer_list>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 #include "api_server/object_fields.hpp"
 #include "configuration/engine_options.hpp"
 #include "configuration/fields.hpp"
+#include "configuration/sections.hpp"
 
 namespace shim {
 
@@ -37,84 +39,96 @@ json as_json(const YAML::Node& value) {
   return read.is_number() || read.is_boolean() ? read : json(text);
 }
 
-void read_queue_rules(configuration& to, const YAML::Node& value) {
+/// As a text of JSON that the engine takes.
+std::string queue_rules(const YAML::Node& value) {
   const json rules = as_json(value);
   if (is_too_deep(rules)) throw bad_input("too deep");
-  const std::string text = rules.dump(-1, ' ', false, json::error_handler_t::replace);
+  std::string text = one_line(rules);
   try {
     (void)kaisched::abi::object_cache(kaisched::abi::options{{"queue_rules", text}});
   } catch (const kaisched::abi::failure& refused) {
     throw bad_input(refused.what());
   }
-  to.objects.add("queue_rules", text);
+  return text;
+}
+
+/// An option of what the engine reads objects with.
+template <class Read>
+auto object_option(const char* name, Read read) {
+  return [=](configuration& to, const YAML::Node& value) { to.objects.add(name, read(value)); };
+}
+
+/// A section of the configuration.
+template <class Settings>
+auto section(Settings configuration::* of) {
+  return [of](configuration& to, const YAML::Node& value) { read_section(value, to.*of); };
+}
+
+void read_engine(configuration& to, const YAML::Node& value) {
+  // The engine would respect budgets that nobody reads.
+  if (value.IsMap() && value["respect_disruption_budgets"])
+    throw bad_input("respect_disruption_budgets: it is disruption_budgets: respect that says so");
+  to.engine = engine_options(value, configuration{}.engine);
 }
 
 const fields<configuration>& known_fields() {
   using namespace std::chrono_literals;
+  using settings = configuration;
   static const fields<configuration> all{
-      {"scheduler_name", [](configuration& to, const YAML::Node& value) { to.scheduler_name = some_text(value); }},
-      {"kubeconfig", [](configuration& to, const YAML::Node& value) { to.kubeconfig = some_text(value); }},
-      {"context", [](configuration& to, const YAML::Node& value) { to.context = some_text(value); }},
-      {"period", [](configuration& to, const YAML::Node& value) { to.period = duration(value, 100ms); }},
-      {"settle", [](configuration& to, const YAML::Node& value) { to.settle = duration(value, 0ms); }},
-      {"explain_period", [](configuration& to, const YAML::Node& value) { to.explain_period = duration(value, 0ms); }},
-      {"eviction",
-       [](configuration& to, const YAML::Node& value) {
-         to.eviction =
-             one_of<eviction_form>(value, {{"delete", eviction_form::remove}, {"evict", eviction_form::evict}});
-       }},
+      {"scheduler_name", member(&settings::scheduler_name, some_text)},
+      {"kubeconfig", member(&settings::kubeconfig, some_text)},
+      {"context", member(&settings::context, some_text)},
+      {"period", member(&settings::period, duration, 100ms)},
+      {"settle", member(&settings::settle, duration, 0ms)},
+      {"explain_period", member(&settings::explain_period, duration, 0ms)},
+      {"eviction", word(&settings::eviction, {{"delete", eviction_form::remove}, {"evict", eviction_form::evict}})},
       {"disruption_budgets",
-       [](configuration& to, const YAML::Node& value) {
-         to.budgets = one_of<budget_use>(value, {{"ignore", budget_use::ignore}, {"respect", budget_use::respect}});
-       }},
-      {"checks_timeout", [](configuration& to, const YAML::Node& value) { to.checks.timeout = duration(value, 0ms); }},
-      {"checks_retry", [](configuration& to, const YAML::Node& value) { to.checks.retry = duration(value, 100ms); }},
-      {"suspended_jobs",
-       [](configuration& to, const YAML::Node& value) {
-         to.starts_jobs = one_of<bool>(value, {{"ignore", false}, {"start", true}});
-       }},
-      {"page_size", [](configuration& to, const YAML::Node& value) { to.page_size = number(value, 1, 10000); }},
-      {"discovery_period",
-       [](configuration& to, const YAML::Node& value) { to.discovery_period = duration(value, 100ms); }},
-      {"leader_election", [](configuration& to, const YAML::Node& value) { read_election(value, to.election); }},
+       word(&settings::budgets, {{"ignore", budget_use::ignore}, {"respect", budget_use::respect}})},
+      {"checks_timeout", inside(&settings::checks, member(&checks_settings::timeout, duration, 0ms))},
+      {"checks_retry", inside(&settings::checks, member(&checks_settings::retry, duration, 100ms))},
+      {"suspended_jobs", word(&settings::starts_jobs, {{"ignore", false}, {"start", true}})},
+      {"page_size", member(&settings::page_size, number, 1, 10000)},
+      {"discovery_period", member(&settings::discovery_period, duration, 100ms)},
+      {"leader_election", section(&settings::election)},
       {"node_pool",
        [](configuration& to, const YAML::Node& value) {
          to.node_pool = scalar(value);
          to.objects.add("node_pool", to.node_pool);
        }},
-      {"node_pool_label",
-       [](configuration& to, const YAML::Node& value) { to.objects.add("node_pool_label", some_text(value)); }},
-      {"queue_label",
-       [](configuration& to, const YAML::Node& value) { to.objects.add("queue_label", some_text(value)); }},
-      {"queue_rules", read_queue_rules},
+      {"node_pool_label", object_option("node_pool_label", some_text)},
+      {"queue_label", object_option("queue_label", some_text)},
+      {"queue_rules", object_option("queue_rules", queue_rules)},
       {"later_members",
-       [](configuration& to, const YAML::Node& value) {
-         to.objects.add("later_members", truth(value) ? "true" : "false");
-       }},
+       object_option("later_members", [](const YAML::Node& value) { return truth(value) ? "true" : "false"; })},
       {"extenders", [](configuration& to, const YAML::Node& value) { read_extenders(value, to.extenders); }},
       {"extender_limits",
        [](configuration& to, const YAML::Node& value) { read_extender_limits(value, to.extenders); }},
-      {"extender", [](configuration& to, const YAML::Node& value) { read_extender(value, to.extender); }},
-      {"server", [](configuration& to, const YAML::Node& value) { read_server(value, to.server); }},
-      {"load", [](configuration& to, const YAML::Node& value) { read_load(value, to.load); }},
-      {"usage", [](configuration& to, const YAML::Node& value) { read_usage(value, to.usage); }},
-      {"sharing", [](configuration& to, const YAML::Node& value) { read_sharing(value, to.sharing); }},
-      {"scaling", [](configuration& to, const YAML::Node& value) { read_scaling(value, to.scaling); }},
-      {"recording", [](configuration& to, const YAML::Node& value) { read_recording(value, to.recording); }},
-      {"webhook", [](configuration& to, const YAML::Node& value) { read_webhook(value, to.webhook); }},
-      {"log",
-       [](configuration& to, const YAML::Node& value) {
-         to.log = one_of<log_form>(value, {{"text", log_form::text}, {"json", log_form::json}});
-       }},
-      {"engine",
-       [](configuration& to, const YAML::Node& value) {
-         // The engine would respect budgets that nobody reads.
-         if (value.IsMap() && value["respect_disruption_budgets"])
-           throw bad_input("respect_disruption_budgets: it is disruption_budgets: respect that says so");
-         to.engine = engine_options(value, configuration{}.engine);
-       }},
+      {"extender", section(&settings::extender)},
+      {"server", section(&settings::server)},
+      {"load", section(&settings::load)},
+      {"usage", section(&settings::usage)},
+      {"sharing", section(&settings::sharing)},
+      {"scaling", section(&settings::scaling)},
+      {"recording", section(&settings::recording)},
+      {"webhook", section(&settings::webhook)},
+      {"log", word(&settings::log, {{"text", log_form::text}, {"json", log_form::json}})},
+      {"engine", read_engine},
   };
   return all;
+}
+
+/// Paths that are not absolute are those of the configuration's folder.
+void resolve_paths(configuration& of, const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path*> all{&of.kubeconfig,          &of.recording.file,
+                                          &of.usage.prometheus.ca, &of.usage.prometheus.token_file,
+                                          &of.load.prometheus.ca,  &of.load.prometheus.token_file};
+  for (server_options* one : std::initializer_list<server_options*>{&of.server, &of.extender, &of.webhook}) {
+    all.insert(all.end(), {&one->certificate, &one->key, &one->client_ca, &one->token_file, &one->usage_token_file});
+  }
+  for (asked_extender& one : of.extenders.all) all.insert(all.end(), {&one.token_file, &one.ca});
+  for (std::filesystem::path* one : all) {
+    if (!one->empty() && one->is_relative()) *one = folder / *one;
+  }
 }
 
 }  // namespace
@@ -136,15 +150,7 @@ configuration read_configuration(const std::filesystem::path& file) {
     throw bad_input(fmt::format("{}: {}", file.string(), fault.what()));
   }
   if (to.budgets == budget_use::respect) to.engine.add("respect_disruption_budgets", "true");
-  resolve_paths(to.server, file.parent_path());
-  resolve_paths(to.extender, file.parent_path());
-  resolve_paths(to.extenders, file.parent_path());
-  resolve_paths(to.webhook, file.parent_path());
-  resolve_paths(to.usage.prometheus, file.parent_path());
-  resolve_paths(to.load.prometheus, file.parent_path());
-  if (to.recording.file.is_relative() && to.recording.enabled())
-    to.recording.file = file.parent_path() / to.recording.file;
-  if (to.kubeconfig.is_relative() && !to.kubeconfig.empty()) to.kubeconfig = file.parent_path() / to.kubeconfig;
+  resolve_paths(to, file.parent_path());
   return to;
 }
 

@@ -1,7 +1,10 @@
 #include "configuration/fields.hpp"
 
+#include <array>
 #include <charconv>
 #include <utility>
+
+#include "api_server/text_parts.hpp"
 
 namespace shim {
 
@@ -24,15 +27,15 @@ std::chrono::milliseconds duration(const YAML::Node& value, std::chrono::millise
 
 unsigned number(const YAML::Node& value, unsigned least, unsigned most) {
   const std::string text = scalar(value);
-  unsigned out = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (failed != std::errc{} || end != text.data() + text.size() || out < least || out > most) {
-    throw bad_input(fmt::format("expected a number from {} to {}, found \"{}\"", least, most, text));
-  }
-  return out;
+  const auto read = read_number<unsigned>(text);
+  if (read && *read >= least && *read <= most) return *read;
+  throw bad_input(fmt::format("expected a number from {} to {}, found \"{}\"", least, most, text));
 }
 
-bool truth(const YAML::Node& value) { return one_of<bool>(value, {{"true", true}, {"false", false}}); }
+bool truth(const YAML::Node& value) {
+  constexpr std::array<std::pair<std::string_view, bool>, 2> words{{{"true", true}, {"false", false}}};
+  return one_of<bool>(value, words);
+}
 
 namespace {
 

@@ -5,10 +5,14 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
@@ -63,7 +67,7 @@ void read_fields(const YAML::Node& map, const fields<To>& known, To& to) {
 
 /// One of some words, which are given with what they mean.
 template <class T>
-[[nodiscard]] T one_of(const YAML::Node& value, std::initializer_list<std::pair<std::string_view, T>> words) {
+[[nodiscard]] T one_of(const YAML::Node& value, std::span<const std::pair<std::string_view, T>> words) {
   const std::string text = scalar(value);
   std::string expected;
   for (const auto& [word, meaning] : words) {
@@ -78,5 +82,27 @@ template <class T>
 
 /// `10s`, `1m30s`, `250ms`, a day at most. Errors: bad_input.
 [[nodiscard]] std::chrono::milliseconds parse_duration(std::string_view text);
+
+// What a field sets, as an entry of `fields`.
+
+/// A member: what `read` makes of the value, and of the bounds that it wants to know.
+template <class Member, class Of, class Value, class... Bounds>
+[[nodiscard]] auto member(Member Of::* to, Value (*read)(const YAML::Node&, Bounds...),
+                          std::type_identity_t<Bounds>... bounds) {
+  return [=](Of& of, const YAML::Node& value) { of.*to = read(value, bounds...); };
+}
+
+/// A member that is one of some words.
+template <class Member, class Of>
+[[nodiscard]] auto word(Member Of::* to,
+                        std::initializer_list<std::pair<std::string_view, std::type_identity_t<Member>>> words) {
+  return [to, all = std::vector(words)](Of& of, const YAML::Node& value) { of.*to = one_of<Member>(value, all); };
+}
+
+/// What `set` sets of a member.
+template <class Member, class Of, class Set>
+[[nodiscard]] auto inside(Member Of::* of_it, Set set) {
+  return [=](Of& of, const YAML::Node& value) { set(of.*of_it, value); };
+}
 
 }  // namespace shim

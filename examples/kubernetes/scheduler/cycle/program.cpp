@@ -105,12 +105,20 @@ bool program::become_leader() {
   while (!step()) {
     if (stopped_) return false;
     if (by_.once && clock::now() > began + by_.election.lease_duration + by_.election.retry_period) {
-      throw std::runtime_error(fmt::format("lease {}: {}: nothing was decided", election_->name(),
-                                           election_->holder().empty() ? "not held" : election_->holder() + " leads"));
+      throw std::runtime_error(fmt::format("{}: nothing was decided", election_->standing_words()));
     }
     store_.wait_for_change(store_.revision(), clock::now() + longest_wait);
   }
   return true;
+}
+
+std::string program::standby() const {
+  return election_ == nullptr || election_->leads() ? std::string() : election_->standing_words();
+}
+
+std::string program::obstacle() const {
+  std::string why = standby();
+  return why.empty() && !ready() ? "not all kinds of objects have been listed yet" : why;
 }
 
 void program::lead() {

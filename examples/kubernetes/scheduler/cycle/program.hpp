@@ -53,6 +53,10 @@ class program {
   [[nodiscard]] const object_store& store() const noexcept { return store_; }
   /// For those who give devices away beside the cycles.
   [[nodiscard]] object_store& objects() noexcept { return store_; }
+  /// Why another process decides, as far as it is known; empty: this one may.
+  [[nodiscard]] std::string standby() const;
+  /// Why this process may decide nothing now; empty: it may.
+  [[nodiscard]] std::string obstacle() const;
   /// What this process stands for; null: it decides without a lease.
   [[nodiscard]] const election* standing() const noexcept { return election_.get(); }
 

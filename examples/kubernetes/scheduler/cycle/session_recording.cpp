@@ -7,18 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "configuration/fields.hpp"
-
 namespace shim {
-
-void read_recording(const YAML::Node& value, recording_settings& to) {
-  static const fields<recording_settings> known{
-      {"file", [](recording_settings& in, const YAML::Node& given) { in.file = some_text(given); }},
-      {"most_mib", [](recording_settings& in, const YAML::Node& given) { in.most_mib = number(given, 1, 1048576); }},
-  };
-  read_fields(value, known, to);
-  if (!to.enabled()) throw bad_input("file: is missing");
-}
 
 session_recording::session_recording(recording_settings by, std::function<void(const std::string&)> log)
     : by_(std::move(by)), log_(std::move(log)) {

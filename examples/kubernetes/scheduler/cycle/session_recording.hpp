@@ -12,10 +12,6 @@
 
 #include <kaisched/abi.hpp>
 
-namespace YAML {
-class Node;
-}
-
 namespace shim {
 
 /// Without a file nothing is recorded.
@@ -24,9 +20,6 @@ struct recording_settings {
   unsigned most_mib = 1024;  ///< of one file; then it becomes FILE.1, whose place it takes, and a new one begins
   [[nodiscard]] bool enabled() const { return !file.empty(); }
 };
-
-/// Errors: bad_input, bad_field.
-void read_recording(const YAML::Node& value, recording_settings& to);
 
 /// Appends sessions. A file that cannot be written ends the recording, with a line in the log, and nothing else.
 /// Threads: exclusive use.

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "api_server/requests.hpp"
 #include "api_server/resources.hpp"
 #include "extender/extender_protocol.hpp"
 #include "hami/hami_annotations.hpp"
@@ -18,26 +19,18 @@ namespace {
 using nlohmann::json;
 using system_clock = std::chrono::system_clock;
 
-constexpr const char* merge_patch_type = "application/merge-patch+json";
 /// How often a decision is made anew because a cycle has bound pods to the same node meanwhile.
 constexpr int most_decisions = 5;
 /// How long a lock that was taken needs no second look.
 constexpr std::chrono::seconds longest_trust{1};
 
-reply json_reply(const json& body) {
-  return {200, body.dump(-1, ' ', false, json::error_handler_t::replace) + "\n", "application/json", {}};
-}
+reply json_reply(const json& body) { return {200, one_line(body) + "\n", "application/json", {}}; }
 
 /// Of what the pod has, what an earlier decision wrote.
 bool is_of_decision(const std::string& key) { return hami::is_decision(key) || hami::is_time_of_vendor(key); }
 
 request pod_patch(const std::string& name_space, const std::string& name, json metadata) {
-  request what;
-  what.method = "PATCH";
-  what.target = place(resource_of("Pod"), name_space, name);
-  what.content_type = merge_patch_type;
-  what.body = json{{"metadata", std::move(metadata)}}.dump();
-  return what;
+  return patch_of(place(resource_of("Pod"), name_space, name), {{"metadata", std::move(metadata)}});
 }
 
 }  // namespace
@@ -228,10 +221,8 @@ json extender::bind(const std::string& body) {
 }
 
 std::string extender::carry_out(const bind_order& what) {
-  request ask;
-  ask.target = place(resource_of("Pod"), what.name_space, what.pod);
   // The server itself: what the filter wrote a moment ago may not have come back by the watch.
-  const response found = client_.send(ask);
+  const response found = client_.send({.target = place(resource_of("Pod"), what.name_space, what.pod)});
   const std::string name = fmt::format("{}/{}", what.name_space, what.pod);
   if (!found.ok()) return fmt::format("pod {}: {}", name, server_words(found));
   const json pod = json::parse(found.body);
@@ -304,26 +295,25 @@ std::string extender::patch_phase(const bind_order& what, const json& annotation
   if (const std::string why = obstacle_(); !why.empty()) return why;
   json metadata{{"annotations", annotations}};
   if (!what.uid.empty()) metadata["uid"] = what.uid;
-  const response sent = client_.send(pod_patch(what.name_space, what.pod, std::move(metadata)));
+  return why_not_done(what, pod_patch(what.name_space, what.pod, std::move(metadata)));
+}
+
+/// Errors: no_answer, also if the server does not know whether it was done.
+std::string extender::why_not_done(const bind_order& what, const request& asked) {
+  const response sent = client_.send(asked);
   if (sent.status >= 500) throw no_answer(server_words(sent));
   return sent.ok() ? std::string() : fmt::format("pod {}/{}: {}", what.name_space, what.pod, server_words(sent));
 }
 
 std::string extender::send_binding(const bind_order& what) {
   if (const std::string why = obstacle_(); !why.empty()) return why;
-  request send;
-  send.method = "POST";
-  send.target = place(resource_of("Pod"), what.name_space, what.pod) + "/binding";
   json metadata{{"namespace", what.name_space}, {"name", what.pod}};
   if (!what.uid.empty()) metadata["uid"] = what.uid;
-  send.body = json{{"apiVersion", "v1"},
-                   {"kind", "Binding"},
-                   {"metadata", std::move(metadata)},
-                   {"target", {{"apiVersion", "v1"}, {"kind", "Node"}, {"name", what.node}}}}
-                  .dump();
-  const response sent = client_.send(send);
-  if (sent.status >= 500) throw no_answer(server_words(sent));
-  return sent.ok() ? std::string() : fmt::format("pod {}/{}: {}", what.name_space, what.pod, server_words(sent));
+  return why_not_done(what, with_object("POST", place(resource_of("Pod"), what.name_space, what.pod) + "/binding",
+                                        {{"apiVersion", "v1"},
+                                         {"kind", "Binding"},
+                                         {"metadata", std::move(metadata)},
+                                         {"target", {{"apiVersion", "v1"}, {"kind", "Node"}, {"name", what.node}}}}));
 }
 
 }  // namespace shim

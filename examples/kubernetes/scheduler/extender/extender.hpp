@@ -22,7 +22,6 @@ namespace shim {
 
 class extender {
  public:
-  using log_function = std::function<void(const std::string&)>;
   /// @param obstacle why this process may decide nothing now; empty: it may. Asked before everything that is written.
   extender(const configuration& by, const credentials& as, object_store& store, std::function<std::string()> obstacle,
            log_function log);
@@ -59,6 +58,7 @@ class extender {
   [[nodiscard]] std::string bind_with_devices(const bind_order& what, const nlohmann::json& annotations,
                                               std::chrono::system_clock::time_point last);
   [[nodiscard]] std::string send_binding(const bind_order& what);
+  [[nodiscard]] std::string why_not_done(const bind_order& what, const request& asked);
   [[nodiscard]] std::string patch_phase(const bind_order& what, const nlohmann::json& annotations);
   [[nodiscard]] bool may_go_on() const { return obstacle_().empty(); }
 

@@ -10,7 +10,7 @@
 
 #include "api_server/bounded_json.hpp"
 #include "extender/extender_protocol.hpp"
-#include "prometheus/prometheus_fields.hpp"
+#include "hami/device_choice.hpp"
 
 namespace shim {
 
@@ -24,8 +24,6 @@ constexpr std::size_t most_reasons = 3;
 constexpr auto no_limit = std::chrono::steady_clock::time_point::max();
 constexpr const char* answers_annotation = "kaisched.io/extender-answers";
 
-std::string as_line(const json& of) { return of.dump(-1, ' ', false, json::error_handler_t::replace); }
-
 bool waits_for(const json& pod, const std::string& scheduler_name) {
   if (!text_at(pod, "/spec/nodeName").empty() || text_at(pod, "/spec/schedulerName") != scheduler_name) return false;
   const std::string phase = text_at(pod, "/status/phase");
@@ -37,25 +35,16 @@ bool waits_for(const json& pod, const std::string& scheduler_name) {
 
 /// What the answer may depend on, and not what this program writes all the time.
 std::uint64_t digest_of_pod(const json& pod) {
-  return digest(as_line(
-      {text_at(pod, "/metadata/uid"), section(pod, "/metadata/labels"), annotations_of(pod), section(pod, "/spec")}));
+  return digest(one_line(json{text_at(pod, "/metadata/uid"), section(pod, "/metadata/labels"), annotations_of(pod),
+                              section(pod, "/spec")}));
 }
 
 /// Who asks for a resource by name, as a request or a limit.
 bool asks_for(const json& pod, const std::vector<std::string>& resources) {
-  const json spec = section(pod, "/spec");
-  for (const char* const list : {"containers", "initContainers"}) {
-    const auto containers = spec.find(list);
-    if (containers == spec.end() || !containers->is_array()) continue;
-    for (const json& one : *containers) {
-      for (const char* const kind : {"/resources/requests", "/resources/limits"}) {
-        const json amounts = section(one, kind);
-        if (std::ranges::any_of(resources, [&](const std::string& name) { return amounts.contains(name); }))
-          return true;
-      }
-    }
-  }
-  return false;
+  bool asks = false;
+  each_resource(pod,
+                [&](const std::string& name) { asks = asks || std::ranges::find(resources, name) != resources.end(); });
+  return asks;
 }
 
 bool concerns(const asked_extender& of, const json& pod) { return of.resources.empty() || asks_for(pod, of.resources); }
@@ -103,10 +92,7 @@ std::string reasons_in(const json& told) {
 extender_clients::extender_clients(extenders_settings by, std::string scheduler_name, log_function log)
     : by_(std::move(by)), scheduler_name_(std::move(scheduler_name)), log_(std::move(log)) {
   for (const asked_extender& one : by_.all) {
-    credentials as = credentials_for(one.url);
-    as.token_file = one.token_file;
-    if (!one.ca.empty()) as.ca = read_file(one.ca);
-    auto http = std::make_unique<http_client>(as);
+    auto http = std::make_unique<http_client>(credentials_for(one.url, one.token_file, one.ca));
     http->set_foreign(most_extender_answer);
     clients_.push_back({one, std::move(http)});
   }
@@ -123,8 +109,8 @@ extender_clients::situation extender_clients::look(const object_store& at) const
     if (of.key() == node_key) {
       if (section(object, "/spec").value("unschedulable", json(false)) == true) return;
       now.nodes.insert(text_at(object, "/metadata/name"));
-      nodes += as_line({text_at(object, "/metadata/name"), section(object, "/metadata/labels"),
-                        section(object, "/spec"), section(object, "/status/allocatable")});
+      nodes += one_line(json{text_at(object, "/metadata/name"), section(object, "/metadata/labels"),
+                             section(object, "/spec"), section(object, "/status/allocatable")});
     } else if (waits_for(object, scheduler_name_) &&
                std::ranges::any_of(clients_, [&](const client& one) { return concerns(one.of, object); })) {
       now.pods.push_back({name_of(object), digest_of_pod(object), object});
@@ -146,7 +132,7 @@ json extender_clients::post(client& to, const std::string& verb, const waiting_p
   json object = pod.object;
   object["apiVersion"] = "v1";
   object["kind"] = "Pod";
-  what.body = as_line({{"Pod", std::move(object)}, {"Nodes", nullptr}, {"NodeNames", nodes}});
+  what.body = one_line(json{{"Pod", std::move(object)}, {"Nodes", nullptr}, {"NodeNames", nodes}});
   const response got = to.http->send(what);
   if (!got.ok()) throw std::runtime_error(fmt::format("status {}", got.status));
   return parse_bounded(got.body);
@@ -243,7 +229,7 @@ std::string extender_clients::note_of(const answer& known, const std::set<std::s
   json told = json::object();
   if (!known.obstacle.empty()) {
     told["obstacle"] = known.obstacle;
-    return as_line(told);
+    return one_line(told);
   }
   json left = json::array();
   json except = json::array();
@@ -253,7 +239,7 @@ std::string extender_clients::note_of(const answer& known, const std::set<std::s
   for (const auto& [name, points] : known.points) {
     if (nodes.contains(name)) told["preferences"][name] = points;
   }
-  return as_line(told);
+  return one_line(told);
 }
 
 bool extender_clients::ask(object_store& to) {
@@ -310,7 +296,7 @@ bool extender_clients::ask(object_store& to) {
             if (!is_asked_about) return {};
             json told = json::object();
             told["obstacle"] = "extenders have not been asked about it yet";
-            return as_line(told);
+            return one_line(told);
           });
   return is_behind;
 }

@@ -16,7 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api_server/http_client.hpp"
-#include "extender/extender_client_fields.hpp"
+#include "extender/extender_fields.hpp"
 #include "watch/object_store.hpp"
 
 namespace shim {
@@ -24,7 +24,6 @@ namespace shim {
 /// Belongs to one thread; only cancel may come from elsewhere.
 class extender_clients {
  public:
-  using log_function = std::function<void(const std::string&)>;
   /// Errors: bad_input for certificates that are none.
   extender_clients(extenders_settings by, std::string scheduler_name, log_function log);
 

@@ -1,18 +1,17 @@
 #pragma once
 /// @file
-/// The section `extender` of the configuration.
+/// The sections `extender`, which answers kube-scheduler, and `extenders`, the programs that are asked about pods that
+/// wait, with how much that may take.
 
 #include <chrono>
+#include <filesystem>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <kaisched/abi.hpp>
 
 #include "server/http_server.hpp"
-
-namespace YAML {
-class Node;
-}
 
 namespace shim {
 
@@ -30,10 +29,24 @@ struct extender_settings : server_options {
   kaisched::abi::options engine{{"preset", "hami"}, {"actions", "allocate"}};
 };
 
-/// Errors: bad_input, bad_field. Options of the engine are checked by the engine.
-void read_extender(const YAML::Node& value, extender_settings& to);
+/// One that answers as an extender of kube-scheduler does.
+struct asked_extender {
+  std::string url;
+  std::string filter;      ///< path of the question which nodes are left; empty: it is not asked
+  std::string prioritize;  ///< path of the question which ones are better; empty: likewise
+  unsigned weight = 1;     ///< of its points
+  std::chrono::milliseconds timeout = std::chrono::seconds(1);
+  bool ignorable = false;              ///< pods start without its answer
+  std::vector<std::string> resources;  ///< pods that ask for none of them are not asked about; none: all pods are
+  std::filesystem::path token_file;    ///< read again for every request
+  std::filesystem::path ca;            ///< PEM; empty: what the system trusts
+};
 
-/// What `--extender` says. Errors: bad_input.
-void read_extender_argument(const std::string& text, extender_settings& to);
+struct extenders_settings {
+  std::vector<asked_extender> all;
+  std::chrono::milliseconds cycle = std::chrono::seconds(2);  ///< of each cycle, that all of them may take
+  unsigned requests = 200;                                    ///< of each cycle
+  std::chrono::milliseconds keep = std::chrono::seconds(30);  ///< how old an answer may be
+};
 
 }  // namespace shim

@@ -21,8 +21,6 @@ using nlohmann::json;
 /// Its pods are decided by the rules of HAMi alone.
 constexpr const char* asking_scheduler = "hami-scheduler";
 
-std::string on_one_line(const json& object) { return object.dump(-1, ' ', false, json::error_handler_t::replace); }
-
 /// Its devices; whether it is closed, tainted or under pressure has been judged.
 json node_to_see(const json& node) {
   const json metadata = section(node, "/metadata");
@@ -44,9 +42,7 @@ bool is_extended(const std::string& resource) {
 
 json containers_to_see(const json& pod, const char* list) {
   json seen = json::array();
-  const json spec = section(pod, "/spec");
-  if (!spec.contains(list) || !spec[list].is_array()) return seen;
-  for (const json& one : spec[list]) {
+  for (const json& one : list_at(pod, list)) {
     if (!one.is_object()) continue;
     json container{{"name", one.value("name", "")}};
     if (one.contains("restartPolicy")) container["restartPolicy"] = one["restartPolicy"];
@@ -85,8 +81,8 @@ json pod_to_see(const json& pod, const candidate_nodes& candidates) {
   }
   seen["spec"] = {{"schedulerName", asking_scheduler},
                   {"affinity", place_among(candidates)},
-                  {"containers", containers_to_see(pod, "containers")},
-                  {"initContainers", containers_to_see(pod, "initContainers")}};
+                  {"containers", containers_to_see(pod, "/spec/containers")},
+                  {"initContainers", containers_to_see(pod, "/spec/initContainers")}};
   return seen;
 }
 
@@ -160,10 +156,8 @@ void explain_nodes(const abi::snapshot& snapshot, const abi::session& session, k
 }  // namespace
 
 void each_resource(const json& pod, const std::function<void(const std::string& name)>& see) {
-  const json spec = section(pod, "/spec");
-  for (const char* list : {"initContainers", "containers"}) {
-    if (!spec.contains(list) || !spec[list].is_array()) continue;
-    for (const json& one : spec[list]) {
+  for (const char* list : {"/spec/initContainers", "/spec/containers"}) {
+    for (const json& one : list_at(pod, list)) {
       for (const char* part : {"/resources/limits", "/resources/requests"}) {
         const json amounts = section(one, part);
         for (const auto& [name, unused] : amounts.items()) see(name);
@@ -228,7 +222,7 @@ std::uint64_t device_chooser::show(object_store& store, const json& pod, const c
   update now(*this);
   for (const auto& [name, object] : candidates) {
     if (object.is_null()) continue;
-    const std::string text = on_one_line(node_to_see(object));
+    const std::string text = one_line(node_to_see(object));
     if (const std::string key = "Node " + name; !now.is_known(key, text)) now.show(key, text, text);
   }
   const std::uint64_t seen = store.look_to_grant([&](const resource& of, const json& object, const std::string& text) {
@@ -239,7 +233,7 @@ std::uint64_t device_chooser::show(object_store& store, const json& pod, const c
     if (of.kind == "Node") {
       const auto asked = candidates.find(std::string_view(key).substr(of.kind.size() + 1));
       const bool came = asked != candidates.end() && !asked->second.is_null();
-      if (!came && !now.is_known(key, version)) now.show(key, version, on_one_line(node_to_see(object)));
+      if (!came && !now.is_known(key, version)) now.show(key, version, one_line(node_to_see(object)));
     } else if (key != own && !now.is_known(key, version)) {
       if (is_placed(object) && may_hold_devices(object)) {
         now.show(key, std::move(version), text);
@@ -248,7 +242,7 @@ std::uint64_t device_chooser::show(object_store& store, const json& pod, const c
       }
     }
   });
-  const std::string text = on_one_line(pod_to_see(pod, candidates));
+  const std::string text = one_line(pod_to_see(pod, candidates));
   if (!now.is_known(own, text)) now.show(own, text, text);
   now.finish();
   return seen;

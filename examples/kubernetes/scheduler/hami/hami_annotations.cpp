@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "api_server/clock_text.hpp"
+#include "api_server/text_parts.hpp"
 
 namespace shim::hami {
 
@@ -132,10 +133,8 @@ std::string nanoseconds_text(time_point at) {
 }
 
 std::optional<time_point> read_seconds(std::string_view text) {
-  std::int64_t seconds = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (failed != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return at_second(seconds);
+  const auto seconds = read_number<std::int64_t>(text);
+  return seconds ? at_second(*seconds) : std::nullopt;
 }
 
 bool is_decision(std::string_view key) {

@@ -2,40 +2,29 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 
+#include "api_server/text_parts.hpp"
 #include "hami/hami_annotations.hpp"
 
 namespace shim::hami {
 
 namespace {
 
-/// The part before the separator, which is taken from the text together with it.
-std::string_view next_part(std::string_view& text, char separator) {
-  const std::size_t end = text.find(separator);
-  const std::string_view part = text.substr(0, end);
-  text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
-  return part;
-}
-
 /// Larger ones are no number of bytes any more when they are MiB.
 constexpr std::int64_t most_amount = std::numeric_limits<std::int64_t>::max() >> 20U;
 
 std::optional<std::int64_t> read_amount(std::string_view text) {
-  std::int64_t amount = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), amount);
-  const bool is_number = failed == std::errc{} && end == text.data() + text.size();
-  if (!is_number || amount < 0 || amount > most_amount) return std::nullopt;
-  return amount;
+  const auto amount = read_number<std::int64_t>(text);
+  return amount && *amount >= 0 && *amount <= most_amount ? amount : std::nullopt;
 }
 
 /// Fields behind the fourth belong to modes that say more.
 std::optional<device_grant> read_grant(std::string_view text) {
-  const std::string_view id = next_part(text, ',');
-  const std::string_view type = next_part(text, ',');
-  const auto memory = read_amount(next_part(text, ','));
-  const auto cores = read_amount(next_part(text, ','));
+  const std::string_view id = take_part(text, ',');
+  const std::string_view type = take_part(text, ',');
+  const auto memory = read_amount(take_part(text, ','));
+  const auto cores = read_amount(take_part(text, ','));
   if (id.empty() || !memory || !cores) return std::nullopt;
   return device_grant{std::string(id), std::string(type), *memory, *cores};
 }
@@ -45,10 +34,10 @@ std::optional<device_grant> read_grant(std::string_view text) {
 std::optional<container_grants> read_grants(std::string_view text) {
   container_grants made;
   while (!text.empty()) {
-    std::string_view container = next_part(text, ';');
+    std::string_view container = take_part(text, ';');
     std::vector<device_grant>& of = made.emplace_back();
     while (!container.empty()) {
-      const std::string_view device = next_part(container, ':');
+      const std::string_view device = take_part(container, ':');
       if (device.empty()) continue;
       std::optional<device_grant> one = read_grant(device);
       if (!one) return std::nullopt;
@@ -61,7 +50,7 @@ std::optional<container_grants> read_grants(std::string_view text) {
 std::string without_container(std::string_view text, std::size_t place) {
   std::string made;
   for (std::size_t at = 0; !text.empty(); ++at) {
-    const std::string_view container = next_part(text, ';');
+    const std::string_view container = take_part(text, ';');
     if (at != place) made += container;
     made += ';';
   }

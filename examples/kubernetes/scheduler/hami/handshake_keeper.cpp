@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "api_server/requests.hpp"
 #include "api_server/resources.hpp"
 #include "hami/hami_annotations.hpp"
 
@@ -87,16 +88,11 @@ void handshake_keeper::look_at_all() {
 }
 
 void handshake_keeper::write(const due& what) {
-  request patch;
-  patch.method = "PATCH";
-  patch.target = place(resource_of("Node"), {}, what.node);
-  patch.content_type = "application/merge-patch+json";
-  // With the version that was seen: an answer that has come since is not written over.
-  patch.body =
-      json{{"metadata", {{"uid", what.uid}, {"resourceVersion", what.version}, {"annotations", what.annotations}}}}
-          .dump();
   try {
-    const response sent = client_.send(patch);
+    // With the version that was seen: an answer that has come since is not written over.
+    const response sent = client_.send(patch_of(
+        place(resource_of("Node"), {}, what.node),
+        {{"metadata", {{"uid", what.uid}, {"resourceVersion", what.version}, {"annotations", what.annotations}}}}));
     constexpr unsigned conflict = 409;  // the next look sees what was written
     if (!sent.ok() && sent.status != conflict) {
       log_(fmt::format("node {}: handshakes: {}", what.node, server_words(sent)));

@@ -17,7 +17,6 @@ namespace shim {
 
 class handshake_keeper {
  public:
-  using log_function = std::function<void(const std::string&)>;
   /// Begins. @param period between two looks at all nodes. @param timeout of what is written; 0: that of clients.
   /// @param obstacle why nothing may be written now; empty: it may.
   handshake_keeper(const credentials& as, const object_store& store, std::chrono::milliseconds period,

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api_server/object_fields.hpp"
+#include "api_server/requests.hpp"
 #include "api_server/resources.hpp"
 
 namespace shim {
@@ -19,11 +20,7 @@ using steady = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds between_tries{100};
 
-request ask_for_node(const std::string& name) {
-  request what;
-  what.target = place(resource_of("Node"), {}, name);
-  return what;
-}
+request ask_for_node(const std::string& name) { return {.target = place(resource_of("Node"), {}, name)}; }
 
 /// What the annotation says; nothing: it is free.
 std::optional<std::string> lock_text(const json& node, const std::string& key) {
@@ -126,22 +123,15 @@ bool node_locks::is_held(const hami::lock_form& form, const std::string& text, c
   why = fmt::format("node {}: locked{}{}", node, held->pod.empty() ? "" : " for pod ",
                     held->pod.empty() ? "" : held->name_space + "/" + held->pod);
   if (held->pod.empty()) return true;
-  request what;
-  what.target = place(resource_of("Pod"), held->name_space, held->pod);
-  return client_.send(what).status != 404;
+  return client_.send({.target = place(resource_of("Pod"), held->name_space, held->pod)}).status != 404;
 }
 
 response node_locks::write(const hami::lock_form& form, const json& node, const json& value) {
-  request what;
-  what.method = "PATCH";
-  what.target = place(resource_of("Node"), {}, text_at(node, "/metadata/name"));
-  what.content_type = "application/merge-patch+json";
   // With the version that was read: of two that try at once one is refused.
-  what.body =
-      json{{"metadata",
-            {{"resourceVersion", text_at(node, "/metadata/resourceVersion")}, {"annotations", {{form.key, value}}}}}}
-          .dump();
-  return client_.send(what);
+  return client_.send(patch_of(
+      place(resource_of("Node"), {}, text_at(node, "/metadata/name")),
+      {{"metadata",
+        {{"resourceVersion", text_at(node, "/metadata/resourceVersion")}, {"annotations", {{form.key, value}}}}}}));
 }
 
 void node_locks::give_back(const hami::lock_form& form, const std::string& node, const std::string& name_space,

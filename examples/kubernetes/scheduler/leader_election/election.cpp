@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "api_server/clock_text.hpp"
+#include "api_server/requests.hpp"
 #include "api_server/resources.hpp"
 #include "watch/object_store.hpp"
 
@@ -46,14 +47,6 @@ json lease_in(const response& answer) {
 }
 
 std::string now_text() { return clock_text(std::chrono::system_clock::now(), true); }
-
-request with_body(const char* method, std::string target, const json& body) {
-  request what;
-  what.method = method;
-  what.target = std::move(target);
-  what.body = body.dump(-1, ' ', false, json::error_handler_t::replace);
-  return what;
-}
 
 }  // namespace
 
@@ -103,9 +96,7 @@ void election::complain(const std::string& fault) {
 
 bool election::try_once() {
   if (!held_.is_null() && renew()) return true;
-  request look;
-  look.target = target(true);
-  const response answer = client_.send(look);
+  const response answer = client_.send({.target = target(true)});
   if (answer.status == 404) return create();
   if (!answer.ok()) throw std::runtime_error(server_words(answer));
   json lease = lease_in(answer);
@@ -124,7 +115,7 @@ bool election::try_once() {
 bool election::renew() {
   json lease = held_;
   lease["spec"]["renewTime"] = now_text();
-  const response answer = client_.send(with_body("PUT", target(true), lease));
+  const response answer = client_.send(with_object("PUT", target(true), lease));
   if (answer.ok()) {
     held_ = lease_in(answer);
     return true;
@@ -144,7 +135,7 @@ bool election::create() {
                      {"acquireTime", now},
                      {"renewTime", now},
                      {"leaseTransitions", 0}}}};
-  const response answer = client_.send(with_body("POST", target(false), lease));
+  const response answer = client_.send(with_object("POST", target(false), lease));
   if (answer.status == 409) return false;  // somebody was faster
   if (!answer.ok()) throw std::runtime_error(server_words(answer));
   held_ = lease_in(answer);
@@ -163,7 +154,7 @@ bool election::take(json was) {
   spec["holderIdentity"] = identity_;
   spec["leaseDurationSeconds"] = by_.lease_duration / std::chrono::seconds(1);
   spec["renewTime"] = now;
-  const response answer = client_.send(with_body("PUT", target(true), was));
+  const response answer = client_.send(with_object("PUT", target(true), was));
   if (answer.status == 409 || answer.status == 404) return false;
   if (!answer.ok()) throw std::runtime_error(server_words(answer));
   held_ = lease_in(answer);
@@ -198,9 +189,7 @@ void election::release() noexcept {
   try {
     http_client client(as_);  // the other one was cancelled, and what became of its last request nobody knows
     client.set_timeout(std::chrono::seconds(2));
-    request look;
-    look.target = target(true);
-    response answer = client.send(look);
+    response answer = client.send({.target = target(true)});
     if (!answer.ok()) return;
     json lease = json::parse(answer.body);
     json& spec = lease["spec"];
@@ -208,7 +197,7 @@ void election::release() noexcept {
     spec.erase("holderIdentity");
     spec["leaseDurationSeconds"] = 1;
     spec["renewTime"] = now_text();
-    answer = client.send(with_body("PUT", target(true), lease));
+    answer = client.send(with_object("PUT", target(true), lease));
     log_(fmt::format("lease {}: {}", name(), answer.ok() ? "released" : server_words(answer)));
   } catch (const std::exception& fault) {  // it runs out by itself
     log_(fmt::format("lease {}: not released: {}", name(), fault.what()));
@@ -218,6 +207,11 @@ void election::release() noexcept {
 std::string election::holder() const {
   const std::scoped_lock lock(mutex_);
   return holder_;
+}
+
+std::string election::standing_words() const {
+  const std::string leader = holder();
+  return fmt::format("lease {}: {}", name(), leader.empty() ? "not held" : leader + " leads");
 }
 
 std::string election::name() const { return fmt::format("{}/{}", by_.name_space, by_.name); }

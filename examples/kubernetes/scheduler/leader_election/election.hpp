@@ -23,7 +23,6 @@ namespace shim {
 class election {
  public:
   using clock = std::chrono::steady_clock;
-  using log_function = std::function<void(const std::string&)>;
 
   /// @param changed called from the thread of run when this process begins or ends to lead.
   election(election_settings by, const credentials& as, log_function log, std::function<void()> changed);
@@ -44,6 +43,8 @@ class election {
   [[nodiscard]] bool lost() const noexcept { return led_.load() && !leads(); }
   /// Who leads, as far as it is known; empty: nobody.
   [[nodiscard]] std::string holder() const;
+  /// The same in words, with the name of the lease.
+  [[nodiscard]] std::string standing_words() const;
   /// `namespace/name` of the lease.
   [[nodiscard]] std::string name() const;
 

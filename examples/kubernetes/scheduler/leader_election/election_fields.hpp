@@ -5,10 +5,6 @@
 #include <chrono>
 #include <string>
 
-namespace YAML {
-class Node;
-}
-
 namespace shim {
 
 /// Who decides where several processes run, see election.hpp.
@@ -20,8 +16,5 @@ struct election_settings {
   std::chrono::milliseconds renew_deadline = std::chrono::seconds(10);
   std::chrono::milliseconds retry_period = std::chrono::seconds(2);
 };
-
-/// Errors: bad_input, bad_field.
-void read_election(const YAML::Node& value, election_settings& to);
 
 }  // namespace shim

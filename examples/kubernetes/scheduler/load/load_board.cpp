@@ -1,10 +1,11 @@
 #include "load/load_board.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>
+
+#include "api_server/text_parts.hpp"
 
 namespace shim {
 
@@ -22,13 +23,8 @@ std::string label_of(const sample& what, std::string_view name) {
 
 void load_board::take(std::string_view metric, const sample& what, clock::time_point now) {
   const std::string node = label_of(what, node_label_);
-  const std::string index_text = label_of(what, "gpu");
-  std::int64_t index = -1;
-  const auto [end, failed] = std::from_chars(index_text.data(), index_text.data() + index_text.size(), index);
-  if (node.empty() || failed != std::errc{} || end != index_text.data() + index_text.size() || index < 0 ||
-      index > last_index || !label_of(what, "GPU_I_ID").empty() || what.value < 0) {
-    return;
-  }
+  const std::int64_t index = read_number<std::int64_t>(label_of(what, "gpu")).value_or(-1);
+  if (node.empty() || index < 0 || index > last_index || !label_of(what, "GPU_I_ID").empty() || what.value < 0) return;
   const std::pair<std::string, std::int64_t> key{node, index};
   if (!cards_.contains(key) && cards_.size() >= most_cards) return;
   card& to = cards_[key];

@@ -8,10 +8,6 @@
 
 #include "prometheus/prometheus_fields.hpp"
 
-namespace YAML {
-class Node;
-}
-
 namespace shim {
 
 struct load_settings {
@@ -22,8 +18,5 @@ struct load_settings {
   std::string node_label = "Hostname";                          ///< that has the name of the node
   [[nodiscard]] bool enabled() const { return !exporters.empty() || !prometheus.url.empty(); }
 };
-
-/// Errors: bad_input, bad_field.
-void read_load(const YAML::Node& value, load_settings& to);
 
 }  // namespace shim

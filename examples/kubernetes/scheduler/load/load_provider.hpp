@@ -22,7 +22,6 @@ namespace shim {
 
 class load_provider {
  public:
-  using log_function = std::function<void(const std::string&)>;
   /// Told after each look what is known of all GPUs.
   using observer = std::function<void(const std::vector<measured_card>&)>;
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "api_server/clock_text.hpp"
+#include "api_server/object_fields.hpp"
 #include "observability/log_text.hpp"
 
 namespace shim {
@@ -41,7 +42,7 @@ void journal::write(const std::string& words, const nlohmann::json& details) {
                                {"message", bounded(words)}};
     if (!current_trace().empty()) all["trace"] = current_trace();
     for (const auto& [name, value] : details.items()) all[name] = value;
-    line = all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    line = one_line(all);
   }
   const std::scoped_lock lock(mutex_);
   fmt::print(out_, "{}\n", line);

@@ -1,12 +1,13 @@
 #include "prometheus/prometheus.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <stdexcept>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "api_server/text_parts.hpp"
 
 namespace shim {
 
@@ -20,24 +21,21 @@ constexpr std::size_t most_answer = 64U << 20U;
 std::optional<double> number_in(const json& value) {
   if (!value.is_array() || value.size() != 2 || !value[1].is_string()) return std::nullopt;
   const std::string& text = value[1].get_ref<const std::string&>();
-  double number = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failed != std::errc{} || end != text.data() + text.size() || !std::isfinite(number)) return std::nullopt;
-  return number;
+  const auto number = read_number<double>(text);
+  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 }  // namespace
 
-prometheus::prometheus(const prometheus_settings& at) : client_(credentials_for(at)) {
+prometheus::prometheus(const prometheus_settings& at) : client_(credentials_for(at.url, at.token_file, at.ca)) {
   client_.set_timeout(at.timeout);
   client_.set_foreign(most_answer);
 }
 
 std::vector<sample> prometheus::ask(const std::string& expression, std::chrono::system_clock::time_point when) {
-  request what;
-  what.target = fmt::format("/api/v1/query?query={}&time={:.3f}", encoded(expression),
-                            std::chrono::duration<double>(when.time_since_epoch()).count());
-  const response answer = client_.send(what);
+  const response answer =
+      client_.send({.target = fmt::format("/api/v1/query?query={}&time={:.3f}", encoded(expression),
+                                          std::chrono::duration<double>(when.time_since_epoch()).count())});
   const json read = json::parse(answer.body, nullptr, false);
   const auto fail = [&](const std::string& words) {
     return std::runtime_error(fmt::format("prometheus: {}: {}", expression, words));

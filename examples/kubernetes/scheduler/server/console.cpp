@@ -15,10 +15,6 @@ namespace {
 
 constexpr const char* json_type = "application/json";
 
-std::string dumped(const nlohmann::ordered_json& body) {
-  return body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 /// It asks nobody but this server, and runs and shows nothing but what it brings along.
 reply page() {
   const std::string nonce = new_trace();
@@ -42,13 +38,6 @@ reply page() {
 }
 
 reply unwell(const std::string& why) { return {503, why + "\n", "text/plain", {}}; }
-
-/// Why this process decides nothing; empty if it does.
-std::string words_of_standby(const election* standing) {
-  if (standing == nullptr || standing->leads()) return {};
-  const std::string holder = standing->holder();
-  return fmt::format("lease {}: {}", standing->name(), holder.empty() ? "not held" : holder + " leads");
-}
 
 }  // namespace
 
@@ -88,8 +77,7 @@ reply console::health() const {
 }
 
 reply console::readiness() const {
-  if (const std::string why = words_of_standby(program_.standing()); !why.empty()) return unwell(why);
-  if (!program_.ready()) return unwell("not all kinds of objects have been listed yet");
+  if (const std::string why = program_.obstacle(); !why.empty()) return unwell(why);
   return {200, "ok\n", "text/plain", {}};
 }
 
@@ -102,14 +90,14 @@ reply console::numbers() const {
 }
 
 reply console::nothing_yet() const {
-  const std::string why = words_of_standby(program_.standing());
+  const std::string why = program_.standby();
   return unwell(why.empty() ? "nothing has been decided yet" : why);
 }
 
 reply console::state() const {
   const std::shared_ptr<const cycle_report> latest = last_.latest();
   if (latest == nullptr || latest->seen == nullptr) return nothing_yet();
-  return {200, dumped(page_state(*latest, used_)), json_type, {}};
+  return {200, one_line(page_state(*latest, used_)), json_type, {}};
 }
 
 reply console::fixes(const incoming& what) {
@@ -124,7 +112,7 @@ reply console::fixes(const incoming& what) {
   if (found == fixes_.end()) {
     const nlohmann::ordered_json made = page_fixes(*latest->seen, group->second);
     if (made.is_null()) return {404, "no such group waits\n", "text/plain", {}};
-    found = fixes_.emplace(group->second, dumped(made)).first;
+    found = fixes_.emplace(group->second, one_line(made)).first;
   }
   return {200, found->second, json_type, {}};
 }

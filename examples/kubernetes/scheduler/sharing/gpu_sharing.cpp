@@ -1,7 +1,6 @@
 #include "sharing/gpu_sharing.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -9,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "api_server/requests.hpp"
+#include "api_server/text_parts.hpp"
 #include "sharing/shared_pod.hpp"
 
 namespace shim {
@@ -16,8 +17,6 @@ namespace shim {
 namespace {
 
 using nlohmann::json;
-
-constexpr const char* merge = "application/merge-patch+json";
 
 /// What is decided about a pod that shares; null for others, and for those whose parts a plug-in of their node gives.
 const json* sharing_of(const binding& of, const json& pod) {
@@ -33,10 +32,8 @@ step trouble(const std::string& what, const response& answer) {
 }
 
 std::optional<std::int64_t> whole(const std::string& text) {
-  std::int64_t number = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failed != std::errc{} || end != text.data() + text.size() || number < 0) return std::nullopt;
-  return number;
+  const auto number = read_number<std::int64_t>(text);
+  return number && *number >= 0 ? number : std::nullopt;
 }
 
 /// MiB of one device of a node, as KAI reads the label.
@@ -55,10 +52,8 @@ std::int64_t hundredths(const std::string& portion) {
 }
 
 bool is_owned_by(const json& object, const std::string& uid) {
-  const json::json_pointer path("/metadata/ownerReferences");
-  return object.contains(path) && object[path].is_array() &&
-         std::any_of(object[path].begin(), object[path].end(),
-                     [&](const json& one) { return one.is_object() && one.value("uid", "") == uid; });
+  return std::ranges::any_of(list_at(object, "/metadata/ownerReferences"),
+                             [&](const json& one) { return one.is_object() && one.value("uid", "") == uid; });
 }
 
 std::string place_of_map(const binding& of, const std::string& name = {}) {
@@ -121,12 +116,7 @@ step gpu_sharing::label(const binding& of, const json& decided, const json& pod)
 
 response gpu_sharing::patch_metadata(const binding& of, json metadata) {
   metadata["uid"] = of.uid;
-  request what;
-  what.method = "PATCH";
-  what.target = place_of(pod_key, of.pod);
-  what.content_type = merge;
-  what.body = json{{"metadata", std::move(metadata)}}.dump();
-  response answer = send_(what);
+  response answer = send_(patch_of(place_of(pod_key, of.pod), {{"metadata", std::move(metadata)}}));
   if (answer.ok()) store_.put_newer(resource_of(pod_key), json::parse(answer.body));
   return answer;
 }
@@ -182,34 +172,23 @@ step gpu_sharing::write_map(const binding& of, const std::string& name, const js
         {"name", name},
         {"ownerReferences", json::array({{{"apiVersion", "v1"}, {"kind", "Pod"}, {"name", pod}, {"uid", of.uid}}})}}},
       {"data", data}};
-  request what;
-  what.method = "POST";
-  what.target = place_of_map(of);
-  what.body = map.dump();
   const std::string words = fmt::format("config map {}/{}", name_space, name);
-  const response answer = send_(what);
+  const response answer = send_(with_object("POST", place_of_map(of), map));
   if (answer.ok()) return {};
   if (answer.status != 409) return trouble(words, answer);
   // Of an earlier try, else somebody else's, which a pod must not make this program write.
-  request look;
-  look.target = place_of_map(of, name);
-  const response there = send_(look);
+  const std::string target = place_of_map(of, name);
+  const response there = send_({.target = target});
   if (there.status == 404) return {progress::wait, words + ": goes"};
   if (!there.ok()) return trouble(words, there);
   if (!is_owned_by(json::parse(there.body), of.uid)) return {progress::failed, words + ": is there and not the pod's"};
-  request patch;
-  patch.method = "PATCH";
-  patch.target = look.target;
-  patch.content_type = merge;
-  patch.body = json{{"data", data}}.dump();
-  const response patched = send_(patch);
+  const response patched = send_(patch_of(target, {{"data", data}}));
   return patched.ok() ? step{} : trouble(words, patched);
 }
 
 void gpu_sharing::drop_map(const binding& of, const std::string& name) {
   if (name.empty()) return;
-  request what;
-  what.target = place_of_map(of, name);
+  request what{.target = place_of_map(of, name)};
   const response there = send_(what);
   if (!there.ok() || !is_owned_by(json::parse(there.body), of.uid)) return;
   what.method = "DELETE";

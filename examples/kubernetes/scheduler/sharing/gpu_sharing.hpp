@@ -18,10 +18,7 @@ namespace shim {
 
 class gpu_sharing final : public preparation {
  public:
-  using log_function = std::function<void(const std::string&)>;
-
-  gpu_sharing(const sharing_settings& by, reservations& from, object_store& store, binder::sender send,
-              log_function log)
+  gpu_sharing(const sharing_settings& by, reservations& from, object_store& store, send_function send, log_function log)
       : by_(by), from_(from), store_(store), send_(std::move(send)), log_(std::move(log)) {}
 
   [[nodiscard]] bool takes(const nlohmann::json& object) const override;
@@ -48,7 +45,7 @@ class gpu_sharing final : public preparation {
   const sharing_settings& by_;
   reservations& from_;
   object_store& store_;
-  binder::sender send_;
+  send_function send_;
   log_function log_;
 };
 

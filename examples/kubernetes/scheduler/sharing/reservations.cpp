@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "api_server/requests.hpp"
 #include "sharing/shared_pod.hpp"
 
 namespace shim {
@@ -76,9 +77,7 @@ reservations::users_by_group reservations::look() {
 void reservations::note_requests_of_kai(users_by_group& to) const {
   store_.each(bind_request_key, [&](const json& one) {
     if (is_over(text_at(one, "/status/phase"))) return;
-    const json::json_pointer path("/spec/selectedGPUGroups");
-    if (!one.contains(path) || !one[path].is_array()) return;
-    for (const json& group : one[path]) {
+    for (const json& group : list_at(one, "/spec/selectedGPUGroups")) {
       if (group.is_string()) to[group.get<std::string>()].any = true;
     }
   });
@@ -136,11 +135,7 @@ json reservations::pod_for(const std::string& group, const std::string& node, co
 
 step reservations::create(const std::string& group, const std::string& node, const json& tolerations) {
   const json pod = pod_for(group, node, tolerations);
-  request what;
-  what.method = "POST";
-  what.target = place(resource_of(pod_key), by_.name_space, {});
-  what.body = pod.dump();
-  const response reply = send_(what);
+  const response reply = send_(with_object("POST", place(resource_of(pod_key), by_.name_space, {}), pod));
   const std::string name = name_of(pod);
   if (reply.ok()) {
     held_[group] = read(json::parse(reply.body));  // not for the store: the watch may have told more about it already
@@ -153,9 +148,7 @@ step reservations::create(const std::string& group, const std::string& node, con
 }
 
 step reservations::adopt(const std::string& group, const std::string& target) {
-  request what;
-  what.target = target;
-  const response reply = send_(what);
+  const response reply = send_({.target = target});
   if (!reply.ok()) return {progress::wait, server_words(reply)};  // it has just gone, or comes with the next try
   const json pod = json::parse(reply.body);
   if (!is_reservation(pod) || gpu_groups_of(pod) != std::vector<std::string>{group}) {
@@ -216,16 +209,8 @@ reservations::answer reservations::give_up(const std::string& group, std::string
 }
 
 bool reservations::remove(const held& one) {
-  request what;
-  what.method = "DELETE";
-  what.target = place_of(pod_key, one.name);
-  what.body = json{{"apiVersion", "v1"},
-                   {"kind", "DeleteOptions"},
-                   {"gracePeriodSeconds", 0},
-                   {"preconditions", {{"uid", one.uid}}}}
-                  .dump();
   try {
-    const response reply = send_(what);
+    const response reply = send_(removal_of(place_of(pod_key, one.name), one.uid, 0));
     if (reply.ok() || reply.status == 404 || reply.status == 409) {  // 409: another one has its name
       removed_.insert(one.uid);
       log_(fmt::format("pod {}: removed, it reserved a GPU of {}", one.name, one.node));

@@ -23,9 +23,7 @@ namespace shim {
 
 class reservations {
  public:
-  using log_function = std::function<void(const std::string&)>;
-
-  reservations(const sharing_settings& by, std::string scheduler_name, object_store& store, binder::sender send,
+  reservations(const sharing_settings& by, std::string scheduler_name, object_store& store, send_function send,
                log_function log)
       : by_(by),
         scheduler_name_(std::move(scheduler_name)),
@@ -81,7 +79,7 @@ class reservations {
   const sharing_settings& by_;
   std::string scheduler_name_;
   object_store& store_;
-  binder::sender send_;
+  send_function send_;
   log_function log_;
   std::map<std::string, held, std::less<>> held_;  ///< by group
   std::set<std::string> removed_;                  ///< uids of those that the store may not know to be gone

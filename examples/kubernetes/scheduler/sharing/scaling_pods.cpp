@@ -1,13 +1,14 @@
 #include "sharing/scaling_pods.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "api_server/clock_text.hpp"
+#include "api_server/requests.hpp"
+#include "api_server/text_parts.hpp"
 #include "binding/explainer.hpp"
 #include "sharing/shared_pod.hpp"
 
@@ -25,14 +26,6 @@ constexpr const char* source_namespace = "shared-gpu-pod-namespace";
 
 constexpr const char* source_uid = "kaisched.io/shared-gpu-pod-uid";
 constexpr std::int64_t one_device = 1'000'000;  // in millionths
-
-template <class Number>
-std::optional<Number> read_number(const std::string& text) {
-  Number out{};
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (failed != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return out;
-}
 
 /// What is left of containers that are never run.
 json asking(const json& containers, const std::string& image) {
@@ -200,11 +193,9 @@ void scaling_pods::create(const std::string& pod, const source& of, std::chrono:
   const auto [name_space, base] = split_name(pod);
   const std::string name =
       fmt::format("{}-{:016x}", fmt::format("{}-{}", name_space, base).substr(0, longest), digest(pod + "/" + of.uid));
-  request what;
-  what.method = "POST";
-  what.target = place(resource_of(pod_key), by_.scaling.name_space, {});
-  what.body = pod_for(name, object, of.devices).dump(-1, ' ', false, json::error_handler_t::replace);
-  const response answer = ask(fmt::format("pod {}: a pod that stands in for it", pod), what);
+  const response answer = ask(
+      fmt::format("pod {}: a pod that stands in for it", pod),
+      with_object("POST", place(resource_of(pod_key), by_.scaling.name_space, {}), pod_for(name, object, of.devices)));
   if (!answer.ok()) return;
   json made = json::parse(answer.body);
   const std::string uid = text_at(made, "/metadata/uid");
@@ -220,24 +211,14 @@ void scaling_pods::mark(const std::string& name, const std::string& uid, const s
                        {"reason", "Unschedulable"},
                        {"message", fmt::format("stands in for pod {}, which asks for a part of a GPU", pod)},
                        {"lastTransitionTime", clock_text(when)}};
-  request what;
-  what.method = "PATCH";
-  what.target = place_of(pod_key, name, "status");
-  what.content_type = "application/strategic-merge-patch+json";
-  what.body = json{{"metadata", {{"uid", uid}}}, {"status", {{"conditions", json::array({condition})}}}}.dump();
-  (void)ask(fmt::format("pod {}: condition", name), what);
+  (void)ask(fmt::format("pod {}: condition", name),
+            patch_of(place_of(pod_key, name, "status"),
+                     {{"metadata", {{"uid", uid}}}, {"status", {{"conditions", json::array({condition})}}}},
+                     strategic_patch_type));
 }
 
 bool scaling_pods::remove(const std::string& name, const stand_in& one) {
-  request what;
-  what.method = "DELETE";
-  what.target = place_of(pod_key, name);
-  what.body = json{{"apiVersion", "v1"},
-                   {"kind", "DeleteOptions"},
-                   {"gracePeriodSeconds", 0},
-                   {"preconditions", {{"uid", one.uid}}}}
-                  .dump();
-  const response answer = ask(fmt::format("pod {}: remove", name), what);
+  const response answer = ask(fmt::format("pod {}: remove", name), removal_of(place_of(pod_key, name), one.uid, 0));
   if (!answer.ok()) return false;
   log_(fmt::format("pod {}: removed, pod {} no longer waits", name, one.of));
   return true;

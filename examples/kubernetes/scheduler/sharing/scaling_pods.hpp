@@ -23,9 +23,6 @@ namespace shim {
 
 class scaling_pods {
  public:
-  using log_function = std::function<void(const std::string&)>;
-  using send_function = std::function<response(const request&)>;
-
   scaling_pods(const configuration& by, object_store& store, send_function send, log_function log);
 
   /// Makes and removes them, as one cycle has decided. @param go_on asked before each request.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "api_server/credentials.hpp"
+#include "api_server/object_fields.hpp"
 
 namespace shim {
 
@@ -62,12 +63,11 @@ container_place fraction_container(const json& pod) {
   constexpr const char* key = "gpu-fraction-container-name";
   const std::string named = annotation_of(pod, key);
   for (const char* list : {"initContainers", "containers"}) {
-    const json::json_pointer path(fmt::format("/spec/{}", list));
-    if (!pod.contains(path) || !pod[path].is_array()) continue;
-    if (named.empty() && std::string_view(list) == "containers" && !pod[path].empty()) return {list, 0};
+    const json& all = list_at(pod, fmt::format("/spec/{}", list).c_str());
+    if (named.empty() && std::string_view(list) == "containers" && !all.empty()) return {list, 0};
     if (named.empty()) continue;
-    for (std::size_t i = 0; i < pod[path].size(); ++i) {
-      if (pod[path][i].is_object() && pod[path][i].value("name", "") == named) return {list, i};
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i].is_object() && all[i].value("name", "") == named) return {list, i};
     }
   }
   if (named.empty()) throw bad_input("spec.containers: is empty");

@@ -1,13 +1,9 @@
 #pragma once
 /// @file
-/// The section `sharing` of the configuration: how pods get parts of GPUs.
+/// The sections `sharing` and `scaling` of the configuration: how pods get parts of GPUs, and how autoscalers see them.
 
 #include <chrono>
 #include <string>
-
-namespace YAML {
-class Node;
-}
 
 namespace shim {
 
@@ -26,7 +22,14 @@ struct sharing_settings {
   [[nodiscard]] bool enabled() const { return !image.empty(); }
 };
 
-/// Errors: bad_input, bad_field.
-void read_sharing(const YAML::Node& value, sharing_settings& to);
+/// The section `scaling`: pods that show an autoscaler what pods that ask for parts of GPUs need. Without an image
+/// there are none.
+struct scaling_settings {
+  std::string image;                            ///< that they name; it is never run
+  std::string name_space = "kai-scale-adjust";  ///< of them
+  unsigned memory_percent = 10;                 ///< of a device that a pod counts as that asks for an amount of memory
+  std::chrono::milliseconds cool_down = std::chrono::minutes(1);  ///< from the last removal to the next that is made
+  [[nodiscard]] bool enabled() const { return !image.empty(); }
+};
 
 }  // namespace shim

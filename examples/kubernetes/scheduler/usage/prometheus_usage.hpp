@@ -21,7 +21,6 @@ namespace shim {
 
 class prometheus_usage {
  public:
-  using log_function = std::function<void(const std::string&)>;
   /// Told how long all queries of one look have taken.
   using observer = std::function<void(std::chrono::nanoseconds)>;
 

@@ -9,10 +9,6 @@
 #include "prometheus/prometheus_fields.hpp"
 #include "usage/usage_window.hpp"
 
-namespace YAML {
-class Node;
-}
-
 namespace shim {
 
 struct usage_settings {
@@ -32,8 +28,5 @@ struct usage_settings {
                                       R"(sum(kube_node_status_capacity{resource="memory"}))",
                                       R"(sum(kube_node_status_capacity{resource="nvidia_com_gpu"}))"};
 };
-
-/// Errors: bad_input, bad_field.
-void read_usage(const YAML::Node& value, usage_settings& to);
 
 }  // namespace shim

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "api_server/requests.hpp"
 #include "api_server/resources.hpp"
 #include "watch/object_store.hpp"
 
@@ -101,9 +102,7 @@ queue_parts usage_keeper::parts() const {
 }
 
 void usage_keeper::read() {
-  request look;
-  look.target = place(config_maps, by_.name_space, by_.name);
-  const response answer = client_.send(look);
+  const response answer = client_.send({.target = place(config_maps, by_.name_space, by_.name)});
   if (answer.status == 404) {
     written_ = nullptr;
     is_read_ = true;
@@ -158,10 +157,8 @@ void usage_keeper::write() {
               {"metadata", {{"namespace", by_.name_space}, {"name", by_.name}}}};
   }
   object["data"] = {{key, text}};
-  request what;
-  what.method = written_.is_null() ? "POST" : "PUT";
-  what.target = place(config_maps, by_.name_space, written_.is_null() ? std::string_view{} : by_.name);
-  what.body = object.dump(-1, ' ', false, json::error_handler_t::replace);
+  const request what = written_.is_null() ? with_object("POST", place(config_maps, by_.name_space, {}), object)
+                                          : with_object("PUT", place(config_maps, by_.name_space, by_.name), object);
   if (!may_write_()) return;
   sent_ = std::move(text);
   is_read_ = false;  // until it is known what has become of it

@@ -20,8 +20,6 @@ namespace shim {
 
 class usage_keeper {
  public:
-  using log_function = std::function<void(const std::string&)>;
-
   /// @param by with namespace and name. @param timeout of a request. @param may_write asked before each write, from any
   /// thread.
   usage_keeper(usage_settings by, const credentials& as, std::chrono::milliseconds timeout,

@@ -1,7 +1,6 @@
 #include "usage/usage_ledger.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "api_server/credentials.hpp"
+#include "api_server/text_parts.hpp"
 
 namespace shim {
 
@@ -30,27 +30,18 @@ void add(quota_amounts& to, const quota_amounts& what, double times) {
   for (std::size_t i = 0; i < kinds; ++i) to[i] += what[i] * times;
 }
 
-std::string_view word(std::string_view& text, char separator = ' ') {
-  const std::size_t end = std::min(text.find(separator), text.size());
-  const std::string_view one = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return one;
-}
+std::string_view word(std::string_view& text) { return take_part(text, ' '); }
 
 template <class T>
 T number_of(std::string_view text) {
-  T value{};
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failed != std::errc{} || end != text.data() + text.size()) {
-    throw bad_input(fmt::format("expected a number, found \"{}\"", text));
-  }
-  return value;
+  if (const auto value = read_number<T>(text)) return *value;
+  throw bad_input(fmt::format("expected a number, found \"{}\"", text));
 }
 
 quota_amounts amounts_of(std::string_view text) {
   quota_amounts all{};
   for (double& one : all) {
-    one = number_of<double>(word(text, ','));
+    one = number_of<double>(take_part(text, ','));
     if (!(one >= 0 && one <= 1e300)) throw bad_input("expected amounts that are not negative");
   }
   if (!text.empty()) throw bad_input("expected three amounts");
@@ -271,7 +262,7 @@ std::vector<std::string> usage_ledger::read(std::string_view text) {
     return faults;
   }
   while (!text.empty()) {
-    const std::string_view line = word(text, '\n');
+    const std::string_view line = take_part(text, '\n');
     if (++number == 1 || line.empty()) continue;
     try {
       read_line(line);
@@ -312,7 +303,7 @@ void usage_ledger::read_queue_line(std::string_view rest) {
   std::vector<std::pair<std::size_t, quota_amounts>> used;
   while (!rest.empty()) {
     std::string_view one = word(rest);
-    const std::size_t at = number_of<std::size_t>(word(one, ':'));
+    const std::size_t at = number_of<std::size_t>(take_part(one, ':'));
     if (at >= slots_.size()) throw bad_input(fmt::format("queue {}: there is no slot {}", name, at));
     used.emplace_back(at, amounts_of(one));
   }

@@ -17,8 +17,6 @@ namespace shim {
 
 class usage_provider {
  public:
-  using log_function = std::function<void(const std::string&)>;
-
   /// @param by with a section `usage` and everything of the lease. @param may_write asked from any thread. Errors:
   /// bad_input for certificates that are none.
   usage_provider(const configuration& by, const credentials& as, std::function<bool()> may_write, log_function log,

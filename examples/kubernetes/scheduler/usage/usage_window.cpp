@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <string>
 
 #include <fmt/format.h>
 
 #include "api_server/credentials.hpp"
+#include "api_server/text_parts.hpp"
 
 namespace shim {
 
@@ -18,21 +18,10 @@ constexpr milli_time minute = 60'000;
 /// Leap days are eight years apart around some turns of centuries.
 constexpr int most_days = 8 * 366 + 2;
 
-/// The part before a separator, which leaves the text with it.
-std::string_view take(std::string_view& text, char separator) {
-  const std::size_t end = std::min(text.find(separator), text.size());
-  const std::string_view part = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return part;
-}
-
 int number_in(std::string_view text, int least, int most) {
-  int value = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failed != std::errc{} || end != text.data() + text.size() || value < least || value > most) {
-    throw bad_input(fmt::format("expected a number from {} to {}, found \"{}\"", least, most, text));
-  }
-  return value;
+  const auto value = read_number<int>(text);
+  if (value && *value >= least && *value <= most) return *value;
+  throw bad_input(fmt::format("expected a number from {} to {}, found \"{}\"", least, most, text));
 }
 
 /// One field of a schedule. @return whether it is `*`, which leaves the choice to the other kind of days.
@@ -40,13 +29,13 @@ template <std::size_t Size>
 bool read_moments(std::string_view field, int least, int most, std::bitset<Size>& to) {
   const bool any = field.starts_with('*');
   while (!field.empty()) {
-    std::string_view step_text = take(field, ',');
-    std::string_view range = take(step_text, '/');
+    std::string_view step_text = take_part(field, ',');
+    std::string_view range = take_part(step_text, '/');
     const int step = step_text.empty() ? 1 : number_in(step_text, 1, most);
     int from = least;
     int to_last = most;
     if (range != "*") {
-      from = number_in(take(range, '-'), least, most);
+      from = number_in(take_part(range, '-'), least, most);
       to_last = !range.empty() ? number_in(range, from, most) : (step_text.empty() ? from : most);
     }
     for (int at = from; at <= to_last; at += step) to.set(static_cast<std::size_t>(at));
@@ -60,7 +49,7 @@ cron_schedule::cron_schedule(std::string_view text) {
   std::array<std::string_view, 5> fields;
   std::size_t count = 0;
   for (std::string_view rest = text; !rest.empty();) {
-    const std::string_view field = take(rest, ' ');
+    const std::string_view field = take_part(rest, ' ');
     if (field.empty()) continue;
     if (count < fields.size()) fields[count] = field;
     ++count;

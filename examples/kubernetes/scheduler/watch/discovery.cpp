@@ -53,8 +53,7 @@ std::set<std::string> served_kinds(http_client& client, std::span<const resource
     all.insert(one.key());
     asked.insert(one.version);
   }
-  request what;
-  what.target = "/apis";
+  request what{.target = "/apis"};
   response answer = client.send(what);
   if (answer.status == forbidden) return all;
   const std::set<std::string> versions = served_versions(read_answer(answer, what.target));

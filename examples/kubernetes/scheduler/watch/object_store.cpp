@@ -19,8 +19,6 @@ using nlohmann::json;
 /// A name that no scheduler has whose pods the engine decides by itself.
 constexpr const char* another_scheduler = "another-scheduler";
 
-std::string one_line(const json& object) { return object.dump(-1, ' ', false, json::error_handler_t::replace); }
-
 bool is_pod(const resource& of) { return of.kind == pod_key && of.group().empty(); }
 
 /// A field of an object that is one; what is none the engine names.
@@ -72,16 +70,13 @@ std::string mark_of(const resource& of, const std::string& name) {
   const std::size_t slash = name.find('/');
   json metadata{{"name", slash == std::string::npos ? name : name.substr(slash + 1)}};
   if (slash != std::string::npos) metadata["namespace"] = name.substr(0, slash);
-  return one_line({{"apiVersion", of.version}, {"kind", of.kind}, {"metadata", std::move(metadata)}});
+  return one_line(json{{"apiVersion", of.version}, {"kind", of.kind}, {"metadata", std::move(metadata)}});
 }
 
 /// A claim of the pod that Kubernetes has not made of its template yet. Nobody can reserve devices for it.
 std::string missing_claim(const json& pod) {
-  const json::json_pointer asked("/spec/resourceClaims");
-  const json::json_pointer made("/status/resourceClaimStatuses");
-  if (!pod.contains(asked) || !pod[asked].is_array()) return {};
-  const json statuses = pod.contains(made) && pod[made].is_array() ? pod[made] : json::array();
-  for (const json& one : pod[asked]) {
+  const json& statuses = list_at(pod, "/status/resourceClaimStatuses");
+  for (const json& one : list_at(pod, "/spec/resourceClaims")) {
     if (text_at(one, "/resourceClaimTemplateName").empty()) continue;
     const std::string name = text_at(one, "/name");
     const bool is_made =
@@ -123,10 +118,6 @@ bool uses_devices(const json& pod) {
 /// Versions of an object are numbers that grow; 0 if it is none.
 std::uint64_t number_of_version(const json& object) {
   return std::strtoull(text_at(object, "/metadata/resourceVersion").c_str(), nullptr, 10);
-}
-
-bool is_same_and_newer(const json& known, const std::string& uid, std::uint64_t version) {
-  return text_at(known, "/metadata/uid") == uid && number_of_version(known) > version;
 }
 
 /// Whether the server has said what was granted.
@@ -297,20 +288,11 @@ void object_store::replace(const resource& of, std::vector<json> all) {
   if (differs) changed();
 }
 
-void object_store::put(const resource& of, json one) {
-  const std::string name = name_of(one);
-  const std::string uid = text_at(one, "/metadata/uid");
-  const std::uint64_t version = number_of_version(one);
-  std::string fault;
-  entry now = made(of, std::move(one), fault);
-  const std::scoped_lock lock(mutex_);
-  entries& in = kinds_[of.key()];
-  const auto known = in.find(name);
-  if (known != in.end() && is_same_and_newer(known->second.object, uid, version)) return;
-  if (put_one(in, of, name, std::move(now), std::move(fault))) changed();
-}
+void object_store::put(const resource& of, json one) { put(of, std::move(one), true); }
 
-void object_store::put_newer(const resource& of, json one) {
+void object_store::put_newer(const resource& of, json one) { put(of, std::move(one), false); }
+
+void object_store::put(const resource& of, json one, bool may_be_new) {
   const std::string name = name_of(one);
   const std::string uid = text_at(one, "/metadata/uid");
   const std::uint64_t version = number_of_version(one);
@@ -319,8 +301,8 @@ void object_store::put_newer(const resource& of, json one) {
   const std::scoped_lock lock(mutex_);
   entries& in = kinds_[of.key()];
   const auto known = in.find(name);
-  if (known == in.end() || text_at(known->second.object, "/metadata/uid") != uid) return;
-  if (number_of_version(known->second.object) > version) return;
+  const bool is_same = known != in.end() && text_at(known->second.object, "/metadata/uid") == uid;
+  if (is_same ? number_of_version(known->second.object) > version : !may_be_new) return;
   if (put_one(in, of, name, std::move(now), std::move(fault))) changed();
 }
 
@@ -395,13 +377,10 @@ json object_store::taken_for_done(const std::string& text, const assumption& wha
 
 std::vector<json> object_store::granted_unseen() const {
   std::vector<json> made;
-  const auto pods = kinds_.find("Pod");
   for (const auto& [name, what] : assumed_) {
     if (!what.grants() || !what.holds()) continue;
-    if (pods != kinds_.end()) {
-      const auto known = pods->second.find(name);
-      if (known != pods->second.end() && text_at(known->second.object, "/metadata/uid") == what.uid) continue;
-    }
+    const entry* const known = entry_of(pod_key, name);
+    if (known != nullptr && text_at(known->object, "/metadata/uid") == what.uid) continue;
     made.push_back(taken_for_done(what.pod, what));
   }
   return made;
@@ -423,10 +402,7 @@ void object_store::hide_planned(const std::string& name) {
 
 std::string object_store::refusal_of(const json& pod) const { return why_not(pod, shares_); }
 
-bool object_store::is_there(std::string_view pod) const {
-  const auto pods = kinds_.find(pod_key);
-  return pods != kinds_.end() && pods->second.contains(pod);
-}
+bool object_store::is_there(std::string_view pod) const { return entry_of(pod_key, pod) != nullptr; }
 
 void object_store::note_pod(const std::string& name) { changed_[std::string(pod_key)].insert(name); }
 
@@ -509,15 +485,13 @@ std::vector<object_change> object_store::take_changes(std::shared_ptr<const obje
   std::vector<object_change> changes;
   for (const auto& [key, names] : std::exchange(changed_, {})) {
     const resource& of = resource_of(key);
-    const auto kept = kinds_.find(key);
     for (const std::string& name : names) {
       object_change change{std::string(of.kind) + " " + name, mark_of(of, name)};
       const auto granted = is_pod(of) ? unseen.find(name) : unseen.end();
       if (granted != unseen.end()) {
         change.text = granted->second;
-      } else if (kept != kinds_.end()) {
-        if (const auto one = kept->second.find(name); one != kept->second.end())
-          change.text = seen(of, name, one->second);
+      } else if (const entry* const one = entry_of(key, name)) {
+        change.text = seen(of, name, *one);
       }
       changes.push_back(std::move(change));
     }
@@ -559,20 +533,23 @@ void object_store::show(const looker& see) const {
   }
 }
 
-json object_store::find(std::string_view key, std::string_view name) const {
-  const std::scoped_lock lock(mutex_);
+const object_store::entry* object_store::entry_of(std::string_view key, std::string_view name) const {
   const auto all = kinds_.find(key);
   if (all == kinds_.end()) return nullptr;
   const auto found = all->second.find(name);
-  return found == all->second.end() ? json() : found->second.object;
+  return found == all->second.end() ? nullptr : &found->second;
+}
+
+json object_store::find(std::string_view key, std::string_view name) const {
+  const std::scoped_lock lock(mutex_);
+  const entry* const found = entry_of(key, name);
+  return found == nullptr ? json() : found->object;
 }
 
 void object_store::look_at(std::string_view key, std::string_view name,
                            const std::function<void(const json& object)>& see) const {
   const std::scoped_lock lock(mutex_);
-  const auto all = kinds_.find(key);
-  if (all == kinds_.end()) return;
-  if (const auto found = all->second.find(name); found != all->second.end()) see(found->second.object);
+  if (const entry* const found = entry_of(key, name)) see(found->object);
 }
 
 std::vector<std::string> object_store::unreadable() const {
@@ -584,10 +561,8 @@ std::vector<std::string> object_store::unreadable() const {
 
 bool object_store::has_annotation(std::string_view key, std::string_view name, const char* annotation) const {
   const std::scoped_lock lock(mutex_);
-  const auto all = kinds_.find(key);
-  if (all == kinds_.end()) return false;
-  const auto found = all->second.find(name);
-  return found != all->second.end() && is_annotated(found->second.object, annotation);
+  const entry* const found = entry_of(key, name);
+  return found != nullptr && is_annotated(found->object, annotation);
 }
 
 void object_store::each(std::string_view key, const std::function<void(const json&)>& see) const {
@@ -599,16 +574,14 @@ void object_store::each(std::string_view key, const std::function<void(const jso
 
 void object_store::each_sharer(const std::function<void(const json& pod)>& see) const {
   const std::scoped_lock lock(mutex_);
-  const auto pods = kinds_.find(pod_key);
-  if (pods == kinds_.end()) return;
   for (const std::string& name : sharers_) {
-    const auto found = pods->second.find(name);
-    if (found != pods->second.end() && assumed_of(resource_of(pod_key), name) == nullptr) see(found->second.object);
+    const entry* const found = entry_of(pod_key, name);
+    if (found != nullptr && assumed_of(resource_of(pod_key), name) == nullptr) see(found->object);
   }
   for (const auto& [name, what] : assumed_) {
-    const auto found = pods->second.find(name);
-    if (found == pods->second.end() || !what.holds() || found->second.text == nullptr) continue;
-    if (const json seen = taken_for_done(*found->second.text, what); !gpu_groups_of(seen).empty()) see(seen);
+    const entry* const found = entry_of(pod_key, name);
+    if (found == nullptr || !what.holds() || found->text == nullptr) continue;
+    if (const json seen = taken_for_done(*found->text, what); !gpu_groups_of(seen).empty()) see(seen);
   }
 }
 

@@ -160,6 +160,10 @@ class object_store final : public sink {
   /// Objects that nothing can be made of become their names alone. @param fault receives why.
   [[nodiscard]] entry made(const resource& of, nlohmann::json one, std::string& fault) const;
   [[nodiscard]] entry read(const resource& of, nlohmann::json one) const;
+  /// As `put`. @param may_be_new takes objects that are not known, or are others of a name.
+  void put(const resource& of, nlohmann::json one, bool may_be_new);
+  /// Null: it is not known.
+  [[nodiscard]] const entry* entry_of(std::string_view key, std::string_view name) const;
   void note_fault(const resource& of, const std::string& name, std::string fault);
   /// The pod as it is to be seen while something about it is on its way.
   [[nodiscard]] static nlohmann::json taken_for_done(const std::string& text, const assumption& what);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "api_server/bounded_json.hpp"
+#include "api_server/object_fields.hpp"
 
 namespace shim {
 
@@ -13,11 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-std::string version_of(const json& object) {
-  const json::json_pointer path("/metadata/resourceVersion");
-  const json* found = object.contains(path) ? &object[path] : nullptr;
-  return found != nullptr && found->is_string() ? found->get<std::string>() : std::string{};
-}
+std::string version_of(const json& object) { return text_at(object, "/metadata/resourceVersion"); }
 
 }  // namespace
 
@@ -68,8 +65,7 @@ reflector::outcome reflector::list() {
   std::string next;
   std::string version;
   do {
-    request what;
-    what.target = fmt::format("{}?limit={}", collection(resource_), options_.page_size);
+    request what{.target = fmt::format("{}?limit={}", collection(resource_), options_.page_size)};
     if (!next.empty()) what.target += "&continue=" + encoded(next);
     const response answer = client_.send(what);
     if (const outcome judged = judge(answer, "list"); judged != outcome::went_on) return judged;

@@ -56,8 +56,6 @@ struct reflector_options {
 
 class reflector {
  public:
-  using log_function = std::function<void(const std::string&)>;
-
   reflector(const resource& of, const credentials& as, sink& to, reflector_options options, log_function log);
 
   /// Until stop is called, or the server does not have the kind, of which the sink is told that there are no objects.

@@ -10,7 +10,7 @@
 
 namespace shim {
 
-watches::watches(const credentials& as, sink& to, reflector_options options, reflector::log_function log)
+watches::watches(const credentials& as, sink& to, reflector_options options, log_function log)
     : as_(as), to_(to), options_(options), log_(std::move(log)), client_(as) {
   for (const resource& of : watched_resources()) {
     watches_.push_back(std::make_unique<watch>());

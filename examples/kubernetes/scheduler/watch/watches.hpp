@@ -19,7 +19,7 @@ namespace shim {
 class watches {
  public:
   /// Errors: bad_input for certificates or keys that are none.
-  watches(const credentials& as, sink& to, reflector_options options, reflector::log_function log);
+  watches(const credentials& as, sink& to, reflector_options options, log_function log);
   /// Stops.
   ~watches();
   watches(const watches&) = delete;
@@ -48,7 +48,7 @@ class watches {
   credentials as_;
   sink& to_;
   reflector_options options_;
-  reflector::log_function log_;
+  log_function log_;
   http_client client_;  ///< of the thread that discovers
   std::vector<std::unique_ptr<watch>> watches_;
   std::thread thread_;

@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 
 #include "api_server/credentials.hpp"
+#include "api_server/object_fields.hpp"
+#include "api_server/text_parts.hpp"
 #include "hami/hami_grants.hpp"
 #include "sharing/shared_pod.hpp"
 
@@ -44,13 +46,11 @@ std::optional<std::int64_t> factor_of(std::string_view suffix) {
       std::find_if(units.begin(), units.end(), [&](const auto& one) { return one.first == suffix; });
   if (known != units.end()) return known->second;
   if (suffix.front() != 'e' && suffix.front() != 'E') return std::nullopt;
-  const std::string_view digits = suffix.substr(1);
-  unsigned exponent = 0;
-  const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), exponent);
+  const auto exponent = read_number<unsigned>(suffix.substr(1));
   constexpr unsigned most = 9;  // ten digits are too many anyway
-  if (failed != std::errc{} || end != digits.data() + digits.size() || exponent > most) return std::nullopt;
+  if (!exponent || *exponent > most) return std::nullopt;
   std::int64_t factor = 1;
-  while (exponent-- > 0) factor *= 10;
+  for (unsigned i = 0; i < *exponent; ++i) factor *= 10;
   return factor;
 }
 
@@ -114,9 +114,8 @@ void set_field(json& container, const std::string& name, const std::string& path
 }
 
 bool has_path(const json& container, const std::string& path) {
-  if (!container.contains("volumeMounts") || !container["volumeMounts"].is_array()) return false;
-  return std::any_of(container["volumeMounts"].begin(), container["volumeMounts"].end(),
-                     [&](const json& one) { return one.is_object() && one.value("mountPath", "") == path; });
+  return std::ranges::any_of(list_at(container, "/volumeMounts"),
+                             [&](const json& one) { return one.is_object() && one.value("mountPath", "") == path; });
 }
 
 void mount(json& container, json what) {

@@ -1,13 +1,15 @@
 #include "webhook/share_admission.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <array>
 #include <cstdint>
 #include <random>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "api_server/object_fields.hpp"
+#include "api_server/text_parts.hpp"
 #include "sharing/shared_pod.hpp"
 #include "watch/object_store.hpp"
 
@@ -22,27 +24,18 @@ bool has_annotation(const json& pod, const char* key) {
   return pod.contains(path) && pod[path].is_object() && pod[path].contains(key);
 }
 
-bool is_count(const std::string& text) {
-  std::uint64_t number = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return failed == std::errc{} && end == text.data() + text.size() && number > 0;
-}
+bool is_count(const std::string& text) { return read_number<std::uint64_t>(text).value_or(0) > 0; }
 
 bool is_part(const std::string& text) {
-  double number = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return failed == std::errc{} && end == text.data() + text.size() && number > 0 && number < 1;
+  const double number = read_number<double>(text).value_or(0);
+  return number > 0 && number < 1;
 }
 
 bool asks_for_whole_gpu(const json& pod) {
-  for (const char* list : {"initContainers", "containers"}) {
-    const json::json_pointer path(fmt::format("/spec/{}", list));
-    if (!pod.contains(path) || !pod[path].is_array()) continue;
-    const json::json_pointer limit("/resources/limits/nvidia.com~1gpu");
-    const auto limited = [&](const json& one) { return one.contains(limit); };
-    if (std::any_of(pod[path].begin(), pod[path].end(), limited)) return true;
-  }
-  return false;
+  const json::json_pointer limit("/resources/limits/nvidia.com~1gpu");
+  return std::ranges::any_of(std::array{"/spec/initContainers", "/spec/containers"}, [&](const char* list) {
+    return std::ranges::any_of(list_at(pod, list), [&](const json& one) { return one.contains(limit); });
+  });
 }
 
 /// Of a config map and, with more behind it, of a volume: 63 characters, and no dots.

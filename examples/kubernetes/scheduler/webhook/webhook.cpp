@@ -161,7 +161,7 @@ void serve_webhook(const webhook_settings& by, http_server& on, std::function<vo
   on.route("POST", "/webhook", access::everybody, [&by, log = std::move(log)](const incoming& what) -> reply {
     try {
       const json answer = answer_to(parse_bounded(what.body), by);
-      return {200, answer.dump(-1, ' ', false, json::error_handler_t::replace) + "\n", "application/json", {}};
+      return {200, one_line(answer) + "\n", "application/json", {}};
     } catch (const std::exception& fault) {
       log(fmt::format("webhook: {}", fault.what()));
       return {400, fmt::format("{}\n", fault.what()), "text/plain", {}};

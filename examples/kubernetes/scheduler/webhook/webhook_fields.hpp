@@ -6,10 +6,6 @@
 
 #include "server/http_server.hpp"
 
-namespace YAML {
-class Node;
-}
-
 namespace shim {
 
 enum class privileged_pods { skip, deny };  ///< left as they are, or refused as HAMi 2.10 does it
@@ -30,8 +26,5 @@ struct webhook_settings : server_options {
   privileged_pods privileged = privileged_pods::skip;
   share_admission shares;  ///< follows from the section `sharing`
 };
-
-/// Errors: bad_input, bad_field.
-void read_webhook(const YAML::Node& value, webhook_settings& to);
 
 }  // namespace shim

@@ -12,6 +12,33 @@ std::string place_alone(const workload& of, placement& to) {
   return {};
 }
 
+sub_group_record& add_part(std::string_view name, std::string_view parent, std::int64_t pods, group_shape& to) {
+  sub_group_record& row = to.sub_groups.emplace_back();
+  row.name = name;
+  row.parent = parent;
+  row.min_member = pods;
+  return row;
+}
+
+object* labelled_object(const workload& of, group_kind kind, std::string_view label) {
+  const auto name = of.pod.label(label);
+  return name ? of.objects.find(kind.group, kind.kind, of.pod.name_space(), *name) : nullptr;
+}
+
+std::string missing_object(const workload& of, group_kind kind, std::string_view label) {
+  if (!of.objects.has_kind(kind)) return {};
+  const auto name = of.pod.label(label);
+  return name ? fmt::format("its {} {} is not among the objects", kind.kind, *name)
+              : fmt::format("label {} is missing", label);
+}
+
+workload_owner above_owner(const workload& of, object& found) {
+  workload_owner owner = as_owner(found);
+  if (of.top().found != nullptr) owner.skipped.push_back(of.top().found);
+  owner.skipped.insert(owner.skipped.end(), of.top().skipped.begin(), of.top().skipped.end());
+  return owner;
+}
+
 void fail_at(object& of, member at, std::string_view what) { of.fail(at.value_or(of.root()), what); }
 
 std::optional<std::int64_t> bounded_integer(object& of, member holder, std::string_view key, std::int64_t least,
@@ -37,8 +64,7 @@ constraint_levels segment_levels(const workload& of, member template_annotations
   const auto text_of = [&](std::string_view key) -> std::string_view {
     const std::string_view own = of.pod.annotation(key).value_or("");
     if (!own.empty()) return own;
-    const member found = find(template_annotations, key);
-    return found && found->is(json_kind::string) ? found->text() : std::string_view{};
+    return text_if_any(template_annotations, key);
   };
   constraint_levels levels;
   std::string_view topology = text_of(topology_key);

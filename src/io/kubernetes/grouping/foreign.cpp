@@ -94,10 +94,7 @@ std::string choose_scheduling_group(workload& of, grouper& by) {
   object* const found = of.objects.find(scheduling_api, named->kind, of.pod.name_space(), named->name);
   if (found == nullptr) return fmt::format("its {} {} is not among the objects", named->kind, named->name);
   // What the group does not say its owner may.
-  workload_owner group = as_owner(*found);
-  if (of.top().found != nullptr) group.skipped.push_back(of.top().found);
-  group.skipped.insert(group.skipped.end(), of.top().skipped.begin(), of.top().skipped.end());
-  of.owners = {std::move(group)};
+  of.owners = {above_owner(of, *found)};
   by.place = place_scheduling_group;
   by.shape = shape_scheduling_group;
   return {};

@@ -70,8 +70,7 @@ void add_user_of(std::string_view annotation, std::string& user, std::vector<std
   if (annotation.empty()) return;
   const result<json_document> read = json_document::parse(annotation, "annotation");
   if (!read) return;
-  const member name = find(read->root(), "user");
-  if (user.empty() && name && name->is(json_kind::string)) user = name->text();
+  if (user.empty()) user = text_if_any(read->root(), "user");
   const member list = find(read->root(), "groups");
   if (!list || !list->is(json_kind::array)) return;
   for (const json_value one : *list) {
@@ -101,10 +100,6 @@ std::string settle(workload& of, grouper& by) {
     of.owners.pop_back();
     if (of.owners.empty()) of.owners.push_back(as_owner(of.pod));
   }
-}
-
-std::string full_name(const object& pod, std::string_view name) {
-  return pod.name_space().empty() ? std::string(name) : fmt::format("{}/{}", pod.name_space(), name);
 }
 
 }  // namespace
@@ -284,7 +279,7 @@ bool group_maker::starts_later(const workload& of) const {
 
 membership group_maker::join(const workload& of, const grouper& by, const placement& at, const std::string& obstacle) {
   membership in;
-  in.group = full_name(of.pod, at.group);
+  in.group = of.pod.in_space(at.group);
   auto known = made_.find(in.group);
   if (known == made_.end()) {
     known = made_.emplace(in.group, make(of, by, in.group, obstacle.empty())).first;
@@ -343,9 +338,9 @@ membership group_maker::of(object& pod, std::string_view named,
   // A pod that nobody knows how to group must not stand in for one of a gang.
   if (!obstacle.empty()) place_alone(who, at);
   if (!named.empty() && obstacle.empty()) at.group = named;
-  if (const std::optional<bool> ours = is_known(full_name(pod, at.group))) {
+  if (const std::optional<bool> ours = is_known(pod.in_space(at.group))) {
     if (!*ours) return {};
-    return {full_name(pod, at.group), at.sub_group, std::move(obstacle), {}};
+    return {pod.in_space(at.group), at.sub_group, std::move(obstacle), {}};
   }
   return join(who, by, at, obstacle);
 }

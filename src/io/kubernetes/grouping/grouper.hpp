@@ -106,6 +106,15 @@ inline constexpr std::string_view least_pods_key = "kai.scheduler/batch-min-memb
 /// Levels of segments: of the pod, else of the template of workers; the topology may also be that of the owner.
 [[nodiscard]] constraint_levels segment_levels(const workload& of, member template_annotations);
 
+/// Adds a sub-group that needs so many pods.
+sub_group_record& add_part(std::string_view name, std::string_view parent, std::int64_t pods, group_shape& to);
+/// The object that a label of the pod names; null: there is none of this name.
+[[nodiscard]] object* labelled_object(const workload& of, group_kind kind, std::string_view label);
+/// Why it is not there. Without any object of the kind in the text each pod stands alone: empty.
+[[nodiscard]] std::string missing_object(const workload& of, group_kind kind, std::string_view label);
+/// What it counts for, over the present owner, which hands down what it says.
+[[nodiscard]] workload_owner above_owner(const workload& of, object& found);
+
 /// Lets the `Workload` or `PodGroup` of Kubernetes that a pod names say its group.
 std::string choose_scheduling_group(workload& of, grouper& by);
 /// Not KAI's: pods that start one by one and name an application of YuniKorn are one group.

@@ -46,19 +46,10 @@ void add_parents(const workload& of, member spec, clique_parents& parents, group
 }  // namespace
 
 std::string choose_pod_gang(workload& of) {
-  const auto name = of.pod.label(pod_gang_label);
-  object* const found =
-      name ? of.objects.find(pod_gang_kind.group, pod_gang_kind.kind, of.pod.name_space(), *name) : nullptr;
-  if (found != nullptr) {
-    workload_owner gang = as_owner(*found);
-    if (of.top().found != nullptr) gang.skipped.push_back(of.top().found);
-    gang.skipped.insert(gang.skipped.end(), of.top().skipped.begin(), of.top().skipped.end());
-    of.owners.push_back(std::move(gang));
-    return {};
-  }
-  if (!of.objects.has_kind(pod_gang_kind)) return {};
-  return name ? fmt::format("its PodGang {} is not among the objects", *name)
-              : fmt::format("label {} is missing", pod_gang_label);
+  object* const found = labelled_object(of, pod_gang_kind, pod_gang_label);
+  if (found == nullptr) return missing_object(of, pod_gang_kind, pod_gang_label);
+  of.owners.push_back(above_owner(of, *found));
+  return {};
 }
 
 std::string place_pod_gang(const workload& of, placement& to) {

@@ -9,11 +9,6 @@ namespace kaisched::io::kubernetes {
 
 namespace {
 
-std::string_view text_in(json_value of, std::string_view key) {
-  const member found = find(of, key);
-  return found && found->is(json_kind::string) ? found->text() : std::string_view{};
-}
-
 std::string lower_case(std::string_view text) {
   std::string lower(text);
   std::transform(lower.begin(), lower.end(), lower.begin(),
@@ -36,11 +31,11 @@ void kind_defaults::read(object& config_map) {
     return;
   }
   for (const json_value one : list->root()) {
-    const std::string_view kind = text_in(one, "typeName");
-    const std::string_view group = text_in(one, "group");
+    const std::string_view kind = text_if_any(one, "typeName");
+    const std::string_view group = text_if_any(one, "group");
     kind_default& row = by_kind_[group.empty() ? std::string(kind) : fmt::format("{}.{}", kind, group)];
-    row.priority_class = text_in(one, "priorityName");
-    row.preemptibility = lower_case(text_in(one, "preemptibility"));
+    row.priority_class = text_if_any(one, "priorityName");
+    row.preemptibility = lower_case(text_if_any(one, "preemptibility"));
   }
 }
 

@@ -1,8 +1,6 @@
 // Knative: a gang for each revision, or a group for each pod where the configuration of KAI says so.
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "io/kubernetes/grouping/grouper.hpp"
 #include "io/kubernetes/quantity.hpp"
 
@@ -16,17 +14,10 @@ constexpr std::string_view revision_label = "serving.knative.dev/revision";
 }  // namespace
 
 std::string choose_revision(workload& of) {
-  const auto name = of.pod.label(revision_label);
-  object* const found =
-      name ? of.objects.find(revision_kind.group, revision_kind.kind, of.pod.name_space(), *name) : nullptr;
-  if (found != nullptr) {
-    of.owners.push_back(as_owner(*found));
-    return {};
-  }
-  // As with other owners that cannot be read: without any revision in the text each pod stands alone.
-  if (!of.objects.has_kind(revision_kind)) return {};
-  return name ? fmt::format("its Revision {} is not among the objects", *name)
-              : fmt::format("label {} is missing", revision_label);
+  object* const found = labelled_object(of, revision_kind, revision_label);
+  if (found == nullptr) return missing_object(of, revision_kind, revision_label);
+  of.owners.push_back(as_owner(*found));
+  return {};
 }
 
 std::string place_revision(const workload& of, placement& to) {

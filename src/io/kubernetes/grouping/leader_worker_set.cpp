@@ -93,14 +93,6 @@ replica_layout read_layout(const workload& of) {
 
 std::string segment_name(std::int64_t number) { return fmt::format("segment-{}", number); }
 
-void add_part(std::string_view name, std::string_view parent, std::int64_t pods, group_shape& to) {
-  sub_group_record row;
-  row.name = name;
-  row.parent = parent;
-  row.min_member = pods;
-  to.sub_groups.push_back(std::move(row));
-}
-
 }  // namespace
 
 std::string place_leader_worker_set(const workload& of, placement& to) {
@@ -134,8 +126,7 @@ std::string shape_leader_worker_set(const workload& of, group_shape& to) {
   }
   const constraint_levels levels = segment_levels(of, layout.worker_annotations);
   for (std::int64_t i = 0; i < layout.segments(); ++i) {
-    add_part(segment_name(i), {}, layout.workers_in(i), to);
-    to.sub_groups.back().levels = levels;
+    add_part(segment_name(i), {}, layout.workers_in(i), to).levels = levels;
   }
   if (layout.leader_excluded) {
     add_part(leader_group, {}, 1, to);

@@ -60,19 +60,12 @@ void add_segments(const workload& of, const pytorch_job& job, std::int64_t size,
     fail_at(holder, find(job.worker, "replicas"), fmt::format("{} segments are more than {}", count, max_sub_groups));
     return;
   }
-  sub_group_record parent;
-  parent.name = worker;
-  parent.min_sub_group = count;
-  to.sub_groups.push_back(std::move(parent));
+  add_part(worker, {}, 0, to).min_sub_group = count;
   const constraint_levels levels = segment_levels(of, job.worker_annotations);
   const std::int64_t needed = least == 0 ? 0 : (least - 1) / size + 1;
   for (std::int64_t i = 0; i < count; ++i) {
-    sub_group_record segment;
-    segment.name = fmt::format("{}-{}", worker, i);
-    segment.parent = worker;
-    segment.min_member = i >= needed ? 0 : std::min(size, job.workers - i * size);
-    segment.levels = levels;
-    to.sub_groups.push_back(std::move(segment));
+    const std::int64_t pods = i >= needed ? 0 : std::min(size, job.workers - i * size);
+    add_part(fmt::format("{}-{}", worker, i), worker, pods, to).levels = levels;
   }
 }
 
@@ -101,12 +94,7 @@ std::string shape_pytorch_job(const workload& of, group_shape& to) {
   to.min_member = kubeflow_size(of, pytorch_specs, {});
   const auto elastic = bounded_integer(holder, holder.section(job.spec, "elasticPolicy"), "minReplicas", 0);
   if (elastic && !find(policy, "minAvailable")) to.min_member = *elastic;
-  if (job.masters > 0) {
-    sub_group_record row;
-    row.name = master;
-    row.min_member = job.masters;
-    to.sub_groups.push_back(std::move(row));
-  }
+  if (job.masters > 0) add_part(master, {}, job.masters, to);
   if (!job.worker) return {};
   const std::int64_t least = std::max<std::int64_t>(0, to.min_member - job.masters);
   std::string obstacle;
@@ -115,10 +103,7 @@ std::string shape_pytorch_job(const workload& of, group_shape& to) {
     add_segments(of, job, size, least, to);
     return obstacle;
   }
-  sub_group_record row;
-  row.name = worker;
-  row.min_member = least;
-  to.sub_groups.push_back(std::move(row));
+  add_part(worker, {}, least, to);
   return obstacle;
 }
 

@@ -81,24 +81,18 @@ std::string shape_ray(const workload& of, group_shape& to) {
     to.priority_class = *name;
     to.class_counts = true;
   }
-  sub_group_record head;
-  head.name = head_group;
-  head.min_member = 1;
+  sub_group_record& head = add_part(head_group, {}, 1, to);
   if (const member group = cluster.section(spec, "headGroupSpec")) head.levels = levels_of_template(cluster, *group);
-  to.sub_groups.push_back(std::move(head));
   std::set<std::string, std::less<>> names{std::string(head_group)};
   std::int64_t index = 0;
   for (const json_value group : cluster.items(spec, "workerGroupSpecs")) {
     const std::int64_t number = index++;
     const std::int64_t pods = workers_of(cluster, group);
     if (pods == 0) continue;
-    sub_group_record row;
-    row.name = cluster.text(group, "groupName");
+    sub_group_record& row = add_part(cluster.text(group, "groupName"), {}, pods, to);
     if (row.name.empty()) row.name = fmt::format("worker-group-{}", number);
-    row.min_member = pods;
     row.levels = levels_of_template(cluster, group);
     if (!names.insert(row.name).second) cluster.fail(group, fmt::format("there are two groups '{}'", row.name));
-    to.sub_groups.push_back(std::move(row));
   }
   return cluster.failed() ? cluster.fault_text() : std::string{};
 }
