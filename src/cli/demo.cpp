@@ -8,11 +8,11 @@
 
 #include "cli/console.hpp"
 #include "cli/invented.hpp"
+#include "cli/loaded_cluster.hpp"
 #include "cli/outcome.hpp"
 #include "cli/policy_arguments.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
-#include "files/cluster_file.hpp"
 
 namespace kaisched::cli {
 
@@ -25,7 +25,7 @@ struct demo_arguments {
 };
 
 result<void> write_cluster(const console& to, const loaded_cluster& from, const std::string& path) {
-  const result<std::string> text = io::format_cluster(path, from.state, from.now);
+  const result<std::string> text = cluster_text(path, from.state, from.now);
   if (!text) return text.failure();
   return to.write(path, *text);
 }

@@ -129,14 +129,8 @@ bool is_small_file(const std::string& path) {
          !fault;
 }
 
-std::int64_t count_left_out(const snapshot& of) {
-  const result<table> rows = of.to_table(table_kind::quarantine);
-  return rows ? static_cast<std::int64_t>(rows->rows()) : 0;
-}
-
-std::string left_out_sentence(std::int64_t objects) {
-  return fmt::format("{} of the input {} left out; kaisched check says why", counted(objects, "object"),
-                     objects == 1 ? "is" : "are");
+result<std::string> cluster_text(const std::string& path, const snapshot& of, std::int64_t now) {
+  return io::format_cluster(path, of, now);
 }
 
 result<loaded_cluster> load_cluster(const input_arguments& told, progress& shown) {

@@ -11,6 +11,7 @@
 #include <kaisched/snapshot.hpp>
 
 #include "cli/command.hpp"
+#include "cli/loaded_cluster.hpp"
 #include "cli/progress.hpp"
 #include "io/cluster_input.hpp"
 #include "io/kubernetes/settings.hpp"
@@ -39,19 +40,8 @@ void add_input_arguments(command& to, input_arguments& told);
 /// A file that can be read within the time of a completion.
 [[nodiscard]] bool is_small_file(const std::string& path);
 
-/// A cluster that has been read, and how long that took.
-struct loaded_cluster {
-  snapshot state;
-  std::int64_t now = 0;
-  double seconds = 0;
-  std::int64_t left_out = 0;  ///< objects that are in quarantine
-};
 /// An error about what the input holds, with its name in front.
 [[nodiscard]] error about_input(const input_arguments& told, error why);
-/// Number of objects of the input that are in quarantine.
-[[nodiscard]] std::int64_t count_left_out(const snapshot& of);
-/// The same for people.
-[[nodiscard]] std::string left_out_sentence(std::int64_t objects);
 /// Steps of `load_cluster` in a progress bar.
 inline constexpr std::size_t load_steps = 2;
 [[nodiscard]] result<loaded_cluster> load_cluster(const input_arguments& told, progress& shown);

@@ -7,7 +7,7 @@
 #include <kaisched/result.hpp>
 
 #include "cli/command.hpp"
-#include "cli/input.hpp"
+#include "cli/loaded_cluster.hpp"
 #include "cli/progress.hpp"
 
 namespace kaisched::cli {

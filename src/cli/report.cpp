@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/chart.hpp"
-#include "cli/input.hpp"
+#include "cli/loaded_cluster.hpp"
 
 namespace kaisched::cli {
 

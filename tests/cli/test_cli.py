@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import re
 import subprocess
 
@@ -350,6 +351,23 @@ class Demo(Case):
         digest = re.compile("^digest .*$", re.MULTILINE)
         self.assertEqual(digest.findall(text), digest.findall(self.ok("run", "--cluster", path)))
         self.assertEqual(path.read_text(), self.ok("generate", "--gpus", "128", "--load", "1.3", "--out", "-"))
+
+
+class DemoProgram(Case):
+    """The demo that `./dev demo` builds alone."""
+
+    def demo(self, *arguments):
+        return subprocess.run([os.environ["KAISCHED_DEMO"], "demo", *arguments], capture_output=True, text=True)
+
+    def test_it_says_what_the_whole_program_says(self):
+        size = ["--gpus", "128"]
+        self.assertEqual(TIME.sub("TIME", self.ok("demo", *size)), TIME.sub("TIME", self.demo(*size).stdout))
+        self.assertEqual(self.ok("demo", *size, "--out", "-", "-q"), self.demo(*size, "--out", "-", "-q").stdout)
+
+    def test_it_names_the_form_that_it_writes(self):
+        done = self.demo("--gpus", "64", "--out", str(self.folder / "c.yaml"))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("the demo writes JSON", done.stderr)
 
 
 class Openb(Case):
