@@ -1,17 +1,30 @@
 // The functions of fmt that are no templates, and the templates that its own library makes: compiled once, where every
 // other source would compile them again (five seconds of g++ -O2 for each). In a namespace of ours, see
-// KaischedDependencies.cmake, so that a program may have its own fmt beside these.
+// KaischedDependencies.cmake, so that a program may have its own fmt beside these. Functions that write to streams are
+// in fmt_print.cpp, because the core has nothing to do with streams.
+#include <cstdint>
 #include <locale>
+#include <string>
 
-#include <fmt/format-inl.h>
+#define FMT_HEADER_ONLY  // functions are inline here: what is named below is made, and nothing else
+#include <fmt/format.h>
 
 FMT_BEGIN_NAMESPACE
+
+/// Names every function that sources ask for.
+[[gnu::used]] void (*const made[])() = {
+    reinterpret_cast<void (*)()>(static_cast<std::string (*)(string_view, format_args)>(&vformat)),
+    reinterpret_cast<void (*)()>(&detail::throw_format_error),
+    reinterpret_cast<void (*)()>(static_cast<bool (*)(std::uint32_t)>(&detail::is_printable)),
+};
+[[gnu::used]] void make_error() { throw format_error(""); }
+
 namespace detail {
-template FMT_API auto dragonbox::to_decimal(float) noexcept -> dragonbox::decimal_fp<float>;
-template FMT_API auto dragonbox::to_decimal(double) noexcept -> dragonbox::decimal_fp<double>;
-template FMT_API locale_ref::locale_ref(const std::locale&);
-template FMT_API auto locale_ref::get<std::locale>() const -> std::locale;
-template FMT_API auto thousands_sep_impl(locale_ref) -> thousands_sep_result<char>;
-template FMT_API auto decimal_point_impl(locale_ref) -> char;
+template auto dragonbox::to_decimal(float) noexcept -> dragonbox::decimal_fp<float>;
+template auto dragonbox::to_decimal(double) noexcept -> dragonbox::decimal_fp<double>;
+template locale_ref::locale_ref(const std::locale&);
+template auto locale_ref::get<std::locale>() const -> std::locale;
+template auto thousands_sep_impl(locale_ref) -> thousands_sep_result<char>;
+template auto decimal_point_impl(locale_ref) -> char;
 }  // namespace detail
 FMT_END_NAMESPACE
