@@ -11,14 +11,13 @@
 
 FMT_BEGIN_NAMESPACE
 
-/// Names every function that sources ask for.
+/// Names every function that sources ask for. What throws `format_error` itself, as fmt/chrono.h does, cannot be
+/// linked.
 [[gnu::used]] void (*const made[])() = {
     reinterpret_cast<void (*)()>(static_cast<std::string (*)(string_view, format_args)>(&vformat)),
     reinterpret_cast<void (*)()>(&detail::throw_format_error),
     reinterpret_cast<void (*)()>(static_cast<bool (*)(std::uint32_t)>(&detail::is_printable)),
 };
-[[gnu::used]] void make_error() { throw format_error(""); }
-
 namespace detail {
 template auto dragonbox::to_decimal(float) noexcept -> dragonbox::decimal_fp<float>;
 template auto dragonbox::to_decimal(double) noexcept -> dragonbox::decimal_fp<double>;

@@ -6,7 +6,6 @@
 #include <system_error>
 #include <thread>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "api_server/object_fields.hpp"
@@ -145,7 +144,7 @@ void wait_for_ledger(const fs::path& folder, std::chrono::milliseconds patience)
   while (!fs::exists(folder / "limits", failed)) {
     if (std::chrono::steady_clock::now() > until)
       throw refused(grpc::StatusCode::UNAVAILABLE,
-                    fmt::format("{}: the agent has made no ledger there for {}", folder.string(), patience));
+                    fmt::format("{}: the agent has made no ledger there for {}ms", folder.string(), patience.count()));
     std::this_thread::sleep_for(between_looks);
   }
 }

@@ -7,7 +7,6 @@
 #include <thread>
 #include <utility>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 namespace device_plugin {
@@ -121,7 +120,8 @@ class session {
       log_(fmt::format("registered {} with the kubelet", by_.resource));
       return;
     }
-    log_(fmt::format("the kubelet does not take {}: {}; next try in {}", by_.resource, done.error_message(), retry_));
+    log_(fmt::format("the kubelet does not take {}: {}; next try in {}ms", by_.resource, done.error_message(),
+                     retry_.count()));
     next_try_ = clock::now() + retry_;
     retry_ = std::min(retry_ * 2, longest_retry);
   }
