@@ -119,7 +119,7 @@ constexpr std::array entries{
         "as the group is expected to run"),
     integer<&policy_options::backfill_reservations>(
         "backfill.reservations", "1", 0, 1e9,
-        "groups that wait for others to end and get a time that nobody behind them may delay: 1 is EASY "
+        "groups that wait for others to end and get a time that no group behind them may delay: 1 is EASY "
         "backfill, 0 all (conservative backfill)"),
     seconds<&policy_options::backfill_resolution>(
         "backfill.resolution", "0", 0, 1e9,
@@ -314,7 +314,7 @@ constexpr std::array entries{
                                            "of the action resize: how many chunks of pods get a place in one session"),
     flag<&policy_options::respect_disruption_budgets>(
         "respect_disruption_budgets", "false",
-        "nobody makes more pods of a disruption budget leave or move than it allows; false: budgets are not "
+        "no action makes more pods of a disruption budget leave or move than it allows; false: budgets are not "
         "looked at"),
     flag<&policy_options::restrict_node_scheduling>(
         "restrict_node_scheduling", "false",
@@ -350,7 +350,7 @@ constexpr std::array entries{
         "MB/s between the pods of a group from which on the part traffic puts them near each other"),
     integer<&policy_options::most_evictions>(
         "victims.most_evictions", "0", 0, 1e9,
-        "a group that was evicted so often is nobody's victim any more; 0: any number"),
+        "a group that was evicted so often is not evicted any more; 0: any number"),
     names<&policy_options::volcano_actions>(
         "volcano.actions", "",
         "what the action volcano runs, in order: enqueue, allocate, backfill, preempt, reclaim, gangpreempt, "

@@ -134,7 +134,7 @@ inline constexpr std::array pod_group_columns{
     i64(9, "last_start", "ns", "unset", "When the group last started; unset if never."),
     i64(10, "last_eviction", "ns", "unset", "When a pod of the group was last evicted."),
     i64(11, "stale_since", "ns", "unset", "Since when the group has fewer active pods than its gang."),
-    i64(12, "preemption_delay", "ns", "unset", "The group evicts nobody before it has waited for so long."),
+    i64(12, "preemption_delay", "ns", "unset", "The group evicts no pod before it has waited for so long."),
     i64(13, "staleness_grace", "ns", "unset", "How long a stale group is left alone; negative is for ever."),
     i64(14, "runtime_estimate", "ns", "unset", "Expected run time."),
     text(15, "topology", text_role::name, "topology",
@@ -168,8 +168,8 @@ inline constexpr std::array pod_group_columns{
           "Groups that have to begin or end before: ok:NAME (all pods succeeded), failed:NAME, any:NAME (ended "
           "either way), started:NAME. The cluster writes never:NAME where a group left otherwise."),
     texts(29, "checks", text_role::name, "names",
-          "Who outside has to agree before pods of the group may start. The group is decided as ever and holds "
-          "what it gets; its decisions name those who have not agreed."),
+          "Controllers that have to agree before pods of the group may start. The group is decided as ever and holds "
+          "what it gets; its decisions name those that have not agreed."),
     texts(30, "speedup", text_role::kept, "pods:throughput",
           "How fast the group is with so many pods, such as 1:1, 2:1.9, 4:3.5; what a further pod brings never "
           "grows. For the part goodput and the action resize."),
@@ -278,7 +278,7 @@ inline constexpr std::array pod_columns{
           "as decisions say it. Empty: not known, the session takes what it would give."),
     texts(32, "mig_instances", text_role::words, "device/profile@start",
           "Instances of divided devices that the pod uses on its node; empty if unknown: all of their profile that "
-          "nobody else uses stay as they are."),
+          "no other pod uses stay as they are."),
     text(33, "disruption_budget", text_role::name, "disruption budget",
          "Disruption budget that the pod counts in, for the option respect_disruption_budgets; empty: none. A "
          "budget may appear later than its pods, and bounds nothing until then."),
@@ -314,7 +314,7 @@ inline constexpr std::array reservation_columns{
     text(7, "queue", text_role::name, "queue",
          "Groups of this queue and of those below may use the nodes meanwhile; it may come later."),
     text(8, "group", text_role::name, "pod group",
-         "This pod group may use them; it may come later. With neither queue nor group: nobody may."),
+         "This pod group may use them; it may come later. With neither queue nor group: no group may."),
     i64(9, "evict_before", "ns", "unset",
         "How long before each start others who would still be there are evicted by the action vacate; 0: at the "
         "start. Unset: never."),

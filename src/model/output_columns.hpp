@@ -113,11 +113,11 @@ inline constexpr std::array attempt_columns{
 };
 inline constexpr std::array sharing_group_columns{
     text(1, "name", "node/device",
-         "Name of the group: node and device. In compat node/group-N where nobody can tell the device, and "
+         "Name of the group: node and device. In compat node/group-N where the device is not known, and "
          "node/device/N if an older group of the device is still closing."),
     u64(2, "node", "id", "Node.").refers_to(entity_kind::node),
     text(3, "node_name", "name", "Its name."),
-    i64(4, "device", "index", "Index of the device on the node; -1: nobody can tell, which happens in compat."),
+    i64(4, "device", "index", "Index of the device on the node; -1: not known, which happens in compat."),
     text(5, "sharing", "mode", "How the device is shared; empty: nothing is said."),
     text(6, "state", "state",
          "open: pods hold parts and stay; promised: some only wait for parts; closing: all are leaving."),
@@ -131,7 +131,7 @@ inline constexpr std::array sharing_group_columns{
     i64(12, "opened_by", "row",
         "Decision that made the device a shared one, as row of the table of decisions; -1: none of the "
         "session."),
-    i64(13, "closed_by", "row", "Decision after which nobody stays and nobody waits; -1: none of the session."),
+    i64(13, "closed_by", "row", "Decision after which no pod stays and none waits; -1: none of the session."),
 };
 inline constexpr std::array quarantine_columns{
     text(1, "kind", "kind of table", "Kind of the object, such as pod_group."),

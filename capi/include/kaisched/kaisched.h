@@ -1072,7 +1072,7 @@ enum kaisched_pod_group_column {
   KAISCHED_POD_GROUP_COL_LAST_EVICTION = 10,
   /// i64, default unset. Since when the group has fewer active pods than its gang. [ns]
   KAISCHED_POD_GROUP_COL_STALE_SINCE = 11,
-  /// i64, default unset. The group evicts nobody before it has waited for so long. [ns]
+  /// i64, default unset. The group evicts no pod before it has waited for so long. [ns]
   KAISCHED_POD_GROUP_COL_PREEMPTION_DELAY = 12,
   /// i64, default unset. How long a stale group is left alone; negative is for ever. [ns]
   KAISCHED_POD_GROUP_COL_STALENESS_GRACE = 13,
@@ -1115,8 +1115,8 @@ enum kaisched_pod_group_column {
   /// any:NAME (ended either way), started:NAME. The cluster writes never:NAME where a group left otherwise. [kind:pod
   /// group]
   KAISCHED_POD_GROUP_COL_AFTER = 28,
-  /// string_list, default empty. Who outside has to agree before pods of the group may start. The group is decided as
-  /// ever and holds what it gets; its decisions name those who have not agreed. [names]
+  /// string_list, default empty. Controllers that have to agree before pods of the group may start. The group is
+  /// decided as ever and holds what it gets; its decisions name those that have not agreed. [names]
   KAISCHED_POD_GROUP_COL_CHECKS = 29,
   /// string_list, default empty. How fast the group is with so many pods, such as 1:1, 2:1.9, 4:3.5; what a further pod
   /// brings never grows. For the part goodput and the action resize. [pods:throughput]
@@ -1249,7 +1249,7 @@ enum kaisched_pod_column {
   /// [container=0,device=ID,memory=...,...]
   KAISCHED_POD_COL_DEVICE_GRANTS = 31,
   /// string_list, default empty. Instances of divided devices that the pod uses on its node; empty if unknown: all of
-  /// their profile that nobody else uses stay as they are. [device/profile@start]
+  /// their profile that no other pod uses stay as they are. [device/profile@start]
   KAISCHED_POD_COL_MIG_INSTANCES = 32,
   /// string, default empty. Disruption budget that the pod counts in, for the option respect_disruption_budgets; empty:
   /// none. A budget may appear later than its pods, and bounds nothing until then. [disruption budget]
@@ -1443,7 +1443,7 @@ enum kaisched_reservation_column {
   /// string, default empty. Groups of this queue and of those below may use the nodes meanwhile; it may come later.
   /// [queue]
   KAISCHED_RESERVATION_COL_QUEUE = 7,
-  /// string, default empty. This pod group may use them; it may come later. With neither queue nor group: nobody may.
+  /// string, default empty. This pod group may use them; it may come later. With neither queue nor group: no group may.
   /// [pod group]
   KAISCHED_RESERVATION_COL_GROUP = 8,
   /// i64, default unset. How long before each start others who would still be there are evicted by the action vacate;
@@ -1639,14 +1639,14 @@ enum kaisched_attempt_column {
 
 /// Columns of KAISCHED_TABLE_SHARING_GROUP.
 enum kaisched_sharing_group_column {
-  /// string. Name of the group: node and device. In compat node/group-N where nobody can tell the device, and
+  /// string. Name of the group: node and device. In compat node/group-N where the device is not known, and
   /// node/device/N if an older group of the device is still closing. [node/device]
   KAISCHED_SHARING_GROUP_COL_NAME = 1,
   /// u64. Node. [id]
   KAISCHED_SHARING_GROUP_COL_NODE = 2,
   /// string. Its name. [name]
   KAISCHED_SHARING_GROUP_COL_NODE_NAME = 3,
-  /// i64. Index of the device on the node; -1: nobody can tell, which happens in compat. [index]
+  /// i64. Index of the device on the node; -1: not known, which happens in compat. [index]
   KAISCHED_SHARING_GROUP_COL_DEVICE = 4,
   /// string. How the device is shared; empty: nothing is said. [mode]
   KAISCHED_SHARING_GROUP_COL_SHARING = 5,
@@ -1664,7 +1664,7 @@ enum kaisched_sharing_group_column {
   KAISCHED_SHARING_GROUP_COL_PODS = 11,
   /// i64. Decision that made the device a shared one, as row of the table of decisions; -1: none of the session. [row]
   KAISCHED_SHARING_GROUP_COL_OPENED_BY = 12,
-  /// i64. Decision after which nobody stays and nobody waits; -1: none of the session. [row]
+  /// i64. Decision after which no pod stays and none waits; -1: none of the session. [row]
   KAISCHED_SHARING_GROUP_COL_CLOSED_BY = 13
 };
 

@@ -38,7 +38,7 @@ struct credentials {
 /// `https://host:port/path` into host, port, path and whether there is TLS; false if it is none.
 [[nodiscard]] bool read_address(std::string_view text, credentials& to);
 
-/// Where requests go and how they prove who asks. @param url is http or https. @param ca PEM; empty: what the system
+/// Where requests go and what identifies the client. @param url is http or https. @param ca PEM; empty: what the system
 /// trusts. Errors: bad_input that names the part.
 [[nodiscard]] credentials credentials_for(const std::string& url, const std::filesystem::path& token_file = {},
                                           const std::filesystem::path& ca = {});

@@ -65,7 +65,7 @@ auto section(Settings configuration::* of) {
 }
 
 void read_engine(configuration& to, const YAML::Node& value) {
-  // The engine would respect budgets that nobody reads.
+  // The engine would respect budgets that the program does not read.
   if (value.IsMap() && value["respect_disruption_budgets"])
     throw bad_input("respect_disruption_budgets: it is disruption_budgets: respect that says so");
   to.engine = engine_options(value, configuration{}.engine);
