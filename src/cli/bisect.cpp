@@ -20,6 +20,7 @@
 #include "io/files.hpp"
 #include "io/scenario/minimise.hpp"
 #include "io/scenario/scenario.hpp"
+#include "session/old_names.hpp"
 
 namespace kaisched::cli {
 
@@ -145,17 +146,46 @@ result<io::scenario> scenario_of(const parting& where, const std::string& file) 
   return io::parse_scenario(*text, file);
 }
 
-/// Whether another program decides a scenario in another way: its expectations are those of this one.
+/// A scenario with the names of options that version 0.1 has.
+std::string with_old_names(const std::string& text) {
+  constexpr std::string_view front = "option ";
+  std::string made;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line); made += '\n') {
+    const std::size_t equals = line.find('=');
+    if (!line.starts_with(front) || equals == std::string::npos) {
+      made += line;
+      continue;
+    }
+    const auto [name, value] =
+        session_detail::old_setting(line.substr(front.size(), equals - front.size()), line.substr(equals + 1));
+    made.append(front).append(name).append("=").append(value);
+  }
+  return made;
+}
+
+/// Whether another program decides a scenario in another way: its expectations are those of this one. A program that
+/// does not take the names of options is asked again by those of version 0.1.
 bool program_differs(const bisect_arguments& told, const parting& where, const io::scenario& one,
                      const scratch_file& scratch) {
   const auto played = io::play_scenario(one, {});
   if (!played.unresolved.empty() || io::decided_lines(one, {}).empty()) return false;
-  if (auto written = io::write_file(scratch.path(), played.updated); !written) return false;
-  std::string settings;
-  for (const auto& [name, value] : where.against) settings += " --set " + shell_word(name + "=" + value);
-  return call(fmt::format("{} test {} --quiet{} 2>/dev/null", shell_word(told.program), shell_word(scratch.path()),
-                          settings))
-             .code == exit_problems;
+  int code = exit_usage;
+  for (const bool old_names : {false, true}) {
+    const std::string& text = old_names ? with_old_names(played.updated) : played.updated;
+    if (auto written = io::write_file(scratch.path(), text); !written) return false;
+    std::string settings;
+    for (const auto& [name, value] : where.against) {
+      const auto [told_name, told_value] =
+          old_names ? session_detail::old_setting(name, value) : std::pair(name, value);
+      settings += " --set " + shell_word(told_name + "=" + told_value);
+    }
+    code = call(fmt::format("{} test {} --quiet{} 2>/dev/null", shell_word(told.program), shell_word(scratch.path()),
+                            settings))
+               .code;
+    if (code == exit_ok || code == exit_problems) break;
+  }
+  return code == exit_problems;
 }
 
 /// A small scenario that shows it, with what this build decides as its expectations.

@@ -38,6 +38,22 @@ std::string_view current(std::span<const replaced_name> all, std::string_view na
   return found == all.end() ? name : found->new_name;
 }
 
+std::string_view old(std::span<const replaced_name> all, std::string_view name) noexcept {
+  const auto found = std::ranges::find(all, name, &replaced_name::new_name);
+  return found == all.end() ? name : found->old_name;
+}
+
+std::pair<std::string, std::string> renamed(std::string_view option, std::string_view value, const auto& of_option,
+                                            const auto& of_action) {
+  std::pair<std::string, std::string> made(of_option(option), value);
+  if (option != "actions") return made;
+  made.second.clear();
+  for (const std::string& name : base::split_names(value)) {
+    made.second.append(made.second.empty() ? "" : ",").append(of_action(name));
+  }
+  return made;
+}
+
 void warn(std::string_view kind, std::string_view old_name, std::string_view new_name,
           std::vector<std::string>& warnings) {
   if (old_name == new_name) return;
@@ -67,14 +83,12 @@ void update_actions(std::vector<std::string>& actions, std::vector<std::string>&
 }
 
 std::pair<std::string, std::string> current_setting(std::string_view option, std::string_view value) {
-  std::pair<std::string, std::string> made(current_option(option), value);
-  if (option != "actions") return made;
-  std::vector<std::string> actions = base::split_names(value);
-  std::vector<std::string> unused;
-  update_actions(actions, unused);
-  made.second.clear();
-  for (const std::string& name : actions) made.second.append(made.second.empty() ? "" : ",").append(name);
-  return made;
+  return renamed(option, value, current_option, current_action);
+}
+std::pair<std::string, std::string> old_setting(std::string_view option, std::string_view value) {
+  return renamed(
+      option, value, [](std::string_view name) { return old(replaced_options, name); },
+      [](std::string_view name) { return old(replaced_actions, name); });
 }
 
 }  // namespace kaisched::session_detail

@@ -23,5 +23,7 @@ void update_actions(std::vector<std::string>& actions, std::vector<std::string>&
 
 /// The same option by its present name and with the present names of actions in its value, without a warning.
 [[nodiscard]] std::pair<std::string, std::string> current_setting(std::string_view option, std::string_view value);
+/// The reverse: the option as version 0.1 calls it, for a program of that version.
+[[nodiscard]] std::pair<std::string, std::string> old_setting(std::string_view option, std::string_view value);
 
 }  // namespace kaisched::session_detail

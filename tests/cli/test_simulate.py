@@ -264,6 +264,21 @@ class Play(Case):
         self.assertIn("replay ended with status 127", kaisched("bisect", path, "--program", "nowhere").stderr)
         self.assertIn("it tells no digest of session 1", self.fails(2, "bisect", path, "--program", "false"))
 
+    def test_a_program_of_version_0_1(self):
+        """The smallest scenario is told to it by the names that it has."""
+        path = self.recorded("--preset", "volcano-default", "--set", "volcano.actions=enqueue,allocate")
+        small = self.folder / "small.ks"
+        before = self.file("kaisched-0.1", f"""#!/bin/sh
+if [ "$1" = test ] && grep -q '^option volcano' "$2"; then exit 2; fi
+case "$*" in *volcano.*) exit 2;; esac
+exec '{PROGRAM}' "$@"
+""")
+        before.chmod(0o755)
+        done = kaisched("bisect", path, "--program", before, "--set", "tiers.actions=enqueue", "--out", small)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("expect", small.read_text())
+        self.ok("test", small)
+
     def test_faults(self):
         jobs = self.file("jobs.csv", JOBS)
         self.assertIn("name a cluster", self.fails(2, "simulate", jobs))
