@@ -19,8 +19,9 @@ namespace {
 using policy::free_amount;
 
 constexpr int any_node = -1;
-constexpr std::int64_t most_idle = 1024;                 ///< GPUs of one node that are told apart
-constexpr std::size_t least_ordered = 48;                ///< nodes of a band; fewer are looked at one by one
+constexpr std::int64_t most_idle = 1024;    ///< GPUs of one node that are told apart
+constexpr std::size_t least_ordered = 48;   ///< nodes of a band; fewer are looked at one by one
+constexpr std::size_t passes_per_pool = 2;  ///< a pool is made when all nodes have been passed over so often
 constexpr std::size_t least_verdicts_per_thread = 1024;  ///< of nodes on classes: some 50 microseconds
 constexpr std::size_t most_prepared = 64U << 20U;        ///< verdicts that are made before anybody asks for them
 constexpr double largest_spread = 500;                   ///< half of what availability adds
@@ -61,6 +62,7 @@ void node_choice::open(const session_state& c) {
   sharing_ = c.has("gpusharingorder");
   const model::cluster_state& s = c.state();
   classes_.assign(s.class_slots, {});
+  pools_ = {};
   static constexpr std::string_view lexicographic[] = {"nodeavailability", "nodeplacement", "resourcetype",
                                                        "nominatednode",    "topology",      "gpusharingorder"};
   fast_ = !c.options.reference_path && c.has("nodeavailability") && c.has("nodeplacement");
@@ -154,6 +156,7 @@ void node_choice::order_band(const session_state& c, const node_band& rows, dime
 
 void node_choice::forget_classes(const session_state& c) {
   classes_.assign(c.state().class_slots, {});
+  pools_ = {};
   class_scores_.forget();
 }
 
@@ -190,6 +193,7 @@ void node_choice::open_spread(const session_state& c, spread_index& spread, dime
 void node_choice::node_changed(const session_state& c, node_row row) {
   ++changes_;
   if (by_class_) order_of_changes_.note(row);
+  if (pools_.changes.is_open()) pools_.changes.note(row);
   if (!idle_.of_node.empty()) {
     --idle_.nodes[idle_.of_node[row]];
     idle_.put(row, whole_gpus_idle(c, row));
@@ -497,15 +501,76 @@ bool node_choice::passes(const session_state& c, node_row row, const filter& by)
   return by.others.empty() || by.others[row] == constraint::none;
 }
 
+node_choice::node_pool* node_choice::pool_for(const session_state& c, class_row row, const filter& by, dimension d) {
+  if (by.known.open_everywhere && by.node_kind == any_node) return nullptr;
+  if (pools_.by_class.size() < c.state().class_slots) pools_.by_class.resize(c.state().class_slots);
+  node_pools::of_class& mine = pools_.by_class[row];
+  const auto kind = static_cast<std::size_t>(by.node_kind - any_node);
+  if (mine.number[kind] == no_row) {
+    if (mine.passed_over[kind] < passes_per_pool * c.state().node_count()) return nullptr;
+    make_pool(c, row, by, d);
+  }
+  node_pool& pool = *pools_.all[mine.number[kind]];
+  if (!pool.is_indexed) return &pool;
+  pools_.changes.each_since(pool.seen, [&](node_row changed) {
+    if (pool.key[changed] == absent) return;
+    const std::int64_t now = free_of(c, changed, pool.d);
+    pool.index.move({pool.key[changed], (*c.state().name_rank)[changed], changed}, now);
+    pool.key[changed] = now;
+  });
+  pool.seen = pools_.changes.now();
+  return &pool;
+}
+
+/// Classes that are let in to the same nodes share a pool.
+void node_choice::make_pool(const session_state& c, class_row row, const filter& by, dimension d) {
+  const std::size_t nodes = c.state().node_count();
+  if (!pools_.changes.is_open()) pools_.changes.open(nodes);
+  std::uint32_t& number = pools_.by_class[row].number[static_cast<std::size_t>(by.node_kind - any_node)];
+  const node_set* accepted = by.known.open_everywhere ? nullptr : &by.known.accepted;
+  for (number = 0; number < pools_.all.size(); ++number) {
+    const node_pool& one = *pools_.all[number];
+    const bool is_alike =
+        (one.accepted == nullptr) == (accepted == nullptr) && (accepted == nullptr || *one.accepted == *accepted);
+    if (one.node_kind == by.node_kind && one.d == d && is_alike) return;
+  }
+  node_pool& made = *pools_.all.emplace_back(std::make_unique<node_pool>());
+  made.accepted = accepted;
+  made.node_kind = by.node_kind;
+  made.d = d;
+  for (node_row n = 0; n < nodes; ++n) {
+    const bool is_in = accepted == nullptr || (*accepted)[n] != 0;
+    const bool is_of_kind = by.node_kind == any_node || policy::is_cpu_only_node(c.view(), n) == (by.node_kind == 1);
+    if (is_in && is_of_kind) made.rows.push_back(n);
+  }
+  made.is_indexed = made.rows.size() >= least_ordered;
+  if (!made.is_indexed) return;
+  made.key.assign(nodes, absent);
+  std::vector<model::node_index::entry> entries;
+  entries.reserve(made.rows.size());
+  for (const node_row n : made.rows) {
+    made.key[n] = free_of(c, n, d);
+    entries.push_back({made.key[n], (*c.state().name_rank)[n], n});
+  }
+  made.index.assign(std::move(entries));
+  made.seen = pools_.changes.now();
+}
+
 place node_choice::scan_index(session_state& c, pod_row pod, const filter& by) {
   const model::cluster_state& s = c.state();
   const model::pod_class& ask = s.class_of(pod);
+  const class_row kind = s.pods[pod].pod_class;
   const dimension d = ask.wants_gpu() ? dim_gpu : dim_cpu;
   const spread_index& spread = ask.wants_gpu() ? spread_gpu_ : spread_cpu_;
+  const bool is_free_order = !by.shared && !spread.used;
+  const node_pool* const pool = is_free_order ? pool_for(c, kind, by, d) : nullptr;
+  if (pool != nullptr && !pool->is_indexed) return scan_rows(c, pod, by, pool->rows);
   const model::node_index& index = by.shared         ? by.sharing->index
                                    : spread.used     ? spread.index
+                                   : pool != nullptr ? pool->index
                                    : ask.wants_gpu() ? c.nodes_by_gpu()
                                                      : c.nodes_by_cpu();
+  std::size_t passed_over = 0;
   // KAI's groups take whole GPUs from what is free, so a shared one is a node's free amount or room on another one.
   const bool in_groups = c.access.in_groups(ask);
   const std::int64_t least = in_groups ? ask.shared_count() * whole_device : ask.requests(d);
@@ -518,10 +583,17 @@ place node_choice::scan_index(session_state& c, pod_row pod, const filter& by) {
         (*c.live.idle)[static_cast<std::size_t>(row) * s.dims() + d] < ask.requests(d)) {
       ++c.results.statistics.back().candidates;
       ++c.results.statistics.back().filtered;
+      passed_over += !by.known.open_everywhere && by.known.accepted[row] == 0 ? 1U : 0U;
       continue;
     }
-    if (passes(c, row, by) && try_node(c, pod, row, by.which, found)) break;
+    if (!passes(c, row, by)) {
+      ++passed_over;
+      continue;
+    }
+    if (try_node(c, pod, row, by.which, found)) break;
   }
+  if (is_free_order && pool == nullptr && passed_over > 0 && kind < pools_.by_class.size())
+    pools_.by_class[kind].passed_over[static_cast<std::size_t>(by.node_kind - any_node)] += passed_over;
   return found;
 }
 
@@ -542,6 +614,7 @@ place node_choice::scan_rows(session_state& c, pod_row pod, const filter& by, co
   const bool by_free = !spread.used && !by.shared;
   const bool by_idle = by.which == free_amount::idle && !in_groups && asked != 0;
   for (const node_row row : rows) {
+    if (among_ != nullptr && (*among_)[row] == 0) continue;
     if (by.sharing != nullptr && by.shared != (by.sharing->key[row] != absent)) continue;
     const std::size_t at = row * dims;
     const std::int64_t idle = idle_of[at];

@@ -2,6 +2,7 @@
 /// @file
 /// Which node a pod is tried on first.
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -141,6 +142,50 @@ class node_choice {
     void close();
   };
 
+  /// Which nodes are looked at closely.
+  struct filter {
+    const class_facts& known;
+    policy::free_amount which;
+    int node_kind;                 ///< 1: without GPUs, 0: with GPUs, -1: any
+    const sharing_index* sharing;  ///< nodes with room on shared devices
+    bool shared;                   ///< those, or all others
+    const std::vector<constraint>& others;
+  };
+
+  /// The nodes that classes are let in to, of one kind, in the order of free amounts. Most nodes may be closed to a
+  /// class that selects a small pool, and the index of all nodes would be searched past them for every pod.
+  struct node_pool {
+    const node_set* accepted = nullptr;  ///< of the class for which it was made; null: all
+    int node_kind = 0;                   ///< as in `filter`
+    dimension d = dim_gpu;
+    std::vector<node_row> rows;
+    bool is_indexed = false;  ///< fewer nodes are looked at one by one
+    model::node_index index;
+    std::vector<std::int64_t> key;  ///< by row; `absent`: not in the index
+    std::uint64_t seen = 0;         ///< changes that the index knows
+  };
+  /// The pools of a session, made for classes for which many nodes were passed over in vain. Copies of a session start
+  /// without.
+  struct node_pools {
+    static constexpr std::size_t kinds = 3;
+    struct of_class {
+      std::array<std::uint32_t, kinds> number{no_row, no_row, no_row};  ///< in `all`, by kind + 1
+      std::array<std::size_t, kinds> passed_over{};                     ///< nodes, until there is a pool
+    };
+    node_pools() = default;
+    node_pools(const node_pools&) {}
+    node_pools& operator=(const node_pools&) = delete;
+    node_pools(node_pools&&) = default;
+    node_pools& operator=(node_pools&&) = default;
+
+    std::vector<std::unique_ptr<node_pool>> all;
+    std::vector<of_class> by_class;
+    change_order changes;  ///< open once there is a pool
+  };
+  /// The pool of a class, brought up to date; null: there is none, the index of all nodes serves as well.
+  [[nodiscard]] node_pool* pool_for(const session_state& c, class_row row, const filter& by, dimension d);
+  void make_pool(const session_state& c, class_row row, const filter& by, dimension d);
+
   /// How many nodes have so many whole GPUs idle. Kept from the first simulation on, where much is coming free and
   /// little is idle.
   struct idle_counts {
@@ -161,15 +206,6 @@ class node_choice {
   [[nodiscard]] result<void> score_changed(session_state& c, pod_row pod, const class_facts& known, class_keys& keys);
   [[nodiscard]] std::vector<constraint> verdicts_of_pods(const session_state& c, pod_row pod) const;
   [[nodiscard]] bool are_scores_kept(const session_state& c) const;
-  /// Which nodes are looked at closely.
-  struct filter {
-    const class_facts& known;
-    policy::free_amount which;
-    int node_kind;                 ///< 1: without GPUs, 0: with GPUs, -1: any
-    const sharing_index* sharing;  ///< nodes with room on shared devices
-    bool shared;                   ///< those, or all others
-    const std::vector<constraint>& others;
-  };
   [[nodiscard]] std::optional<std::size_t> count_places(session_state& c, const model::pod_class& ask,
                                                         const class_facts& known, std::size_t count) const;
   [[nodiscard]] bool is_closed(node_row row) const {
@@ -218,6 +254,7 @@ class node_choice {
   spread_index spread_cpu_;
   std::vector<sharing_index> sharing_indexes_;
   band_order order_;
+  node_pools pools_;
   idle_counts idle_;
   change_order order_of_changes_;  ///< open where scores are kept per class
   class_scores class_scores_;
