@@ -18,6 +18,7 @@
 
 #include "benchmarks/adapter.hpp"
 #include "benchmarks/c_calls.hpp"
+#include "benchmarks/contended.hpp"
 #include "benchmarks/device_fit.hpp"
 #include "benchmarks/divided_cluster.hpp"
 #include "benchmarks/explanations.hpp"
@@ -43,6 +44,8 @@ struct settings {
   std::vector<std::string> options;
   std::size_t threads = 2;
   std::string preset;
+  std::vector<std::int64_t> gpus{512};
+  std::uint64_t seeds = 20;
 };
 
 /// Scenarios whose actions and features the engine has.
@@ -74,6 +77,7 @@ std::vector<std::string> supported_scenarios() {
           "hami_fit",
           "presets",
           "repartition",
+          "contended",
           "threads",
           "c_calls",
           "explain"};
@@ -273,6 +277,47 @@ nlohmann::json run_divisions(const settings& s) {
   return row;
 }
 
+/// Clusters with more work than GPUs, of several seeds: processor time of a session.
+nlohmann::json run_contended_clusters(const settings& s) {
+  constexpr std::int64_t load_percent = 130;
+  nlohmann::json row{{"scenario", "contended"}, {"mode", s.mode}, {"sizes", nlohmann::json::array()}};
+  engine e;
+  must(e.set("mode", s.mode));
+  set_options(e, s);
+  for (const std::int64_t gpus : s.gpus) {
+    std::vector<double> totals;
+    nlohmann::json size{{"gpus", gpus}, {"seeds", nlohmann::json::array()}};
+    for (std::uint64_t seed = s.seed; seed < s.seed + s.seeds; ++seed) {
+      const bench::contended_result made = bench::run_contended(e, gpus, load_percent, seed, s.runs);
+      totals.push_back(made.total());
+      fmt::print("contended {:>6} GPUs {:>5} nodes {:>6} pods  seed {:>3}  open {:>7.2f} ms", gpus, made.nodes,
+                 made.pods, seed, made.open * 1e3);
+      for (std::size_t i = 0; i < made.actions.size(); ++i)
+        fmt::print("  {:.5} {:>8.2f}/{}", made.names[i], made.actions[i] * 1e3, made.simulations[i]);
+      fmt::print("  all {:>9.2f} ms  binds {} pipelines {} evicts {} moves {}  GPUs {} -{}  {}\n", made.total() * 1e3,
+                 made.decisions[1], made.decisions[2], made.decisions[3], made.decisions[4], made.placed / 1000,
+                 made.lost / 1000, made.digest.substr(0, 8));
+      std::fflush(stdout);
+      size["nodes"] = made.nodes;
+      size["seeds"].push_back({{"seed", seed},
+                               {"pods", made.pods},
+                               {"open_s", made.open},
+                               {"actions_s", made.actions},
+                               {"total_s", made.total()},
+                               {"simulations", made.simulations},
+                               {"placed_milli_gpu", made.placed},
+                               {"lost_milli_gpu", made.lost},
+                               {"decisions_sha256", made.digest}});
+    }
+    size["total_s"] = median(totals);
+    size["most_s"] = *std::max_element(totals.begin(), totals.end());
+    fmt::print("contended {:>6} GPUs, {}: median {:.2f} ms, most {:.2f} ms\n", gpus, s.mode, median(totals) * 1e3,
+               size["most_s"].get<double>() * 1e3);
+    row["sizes"].push_back(std::move(size));
+  }
+  return row;
+}
+
 /// The same work with the threads of an executor.
 nlohmann::json run_with_threads(const settings& s) {
   nlohmann::json row{{"scenario", "threads"}, {"nodes", s.nodes}, {"threads", s.threads}};
@@ -396,11 +441,12 @@ nlohmann::json run_presets(const settings& s) {
   return row;
 }
 
-constexpr std::array<special_scenario, 7> special_scenarios{{{"hami_fit", run_device_fit},
+constexpr std::array<special_scenario, 8> special_scenarios{{{"hami_fit", run_device_fit},
                                                              {"few_changes", run_steps},
                                                              {"threads", run_with_threads},
                                                              {"presets", run_presets},
                                                              {"repartition", run_divisions},
+                                                             {"contended", run_contended_clusters},
                                                              {"c_calls", run_calls},
                                                              {"explain", run_remedies}}};
 /// Those that begin with the running jobs of `few_changes`.
@@ -418,7 +464,13 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"compat", "strict"}))
       ->capture_default_str();
   app.add_option("--seed", s.seed, "repartition: another cluster of the same kind")->capture_default_str();
-  app.add_option("--set", s.options, "repartition, presets: KEY=VALUE, an option of the engine; kai keeps its own");
+  app.add_option("--gpus", s.gpus, "contended: GPUs of the clusters, several by commas")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1048576))
+      ->capture_default_str();
+  app.add_option("--seeds", s.seeds, "contended: clusters of each size, from --seed on")->capture_default_str();
+  app.add_option("--set", s.options,
+                 "contended, repartition, presets: KEY=VALUE, an option of the engine; kai keeps its own");
   app.add_option("--preset", s.preset, "presets: only those whose names begin so, beside kai");
   app.add_option("--threads", s.threads, "threads: so many")->check(CLI::Range(1, 256))->capture_default_str();
   app.add_option("--json", s.json, "write the results to this file");

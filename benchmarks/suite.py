@@ -33,7 +33,8 @@ SIZES = [500, 1000, 2000, 4000, 8000]
 # Decisions of these sizes are recorded; in strict of the small one, as sets of victims are searched for longer there.
 RECORDED = {"compat": [100, 500, 1000], "strict": [100]}
 COUNTED = [("fill", 100), ("mixed_cycle", 100), ("fraction", 100), ("topology", 100), ("reclaim_large", 100),
-           ("reclaim_many", 100), ("preempt", 100), ("consolidation", 100), ("few_changes", 400)]
+           ("reclaim_many", 100), ("preempt", 100), ("consolidation", 100), ("few_changes", 400),
+           ("contended compat", 72), ("contended strict", 72)]
 MOST_INSTRUCTIONS = 1.25  # of the recorded ones
 SKIPPED = 77
 
@@ -208,13 +209,19 @@ def decisions(args):
     sys.exit(1 if wrong or not rows else 0)
 
 
+def counted_arguments(scenario, nodes):
+    """Of the benchmark program. A contended cluster of 512 GPUs has 72 nodes."""
+    name, _, mode = scenario.partition(" ")
+    return [name, "--mode", mode, "--gpus", "512", "--seeds", "1"] if mode else [name, "--nodes", str(nodes)]
+
+
 def count_instructions(binary, scenario, nodes):
     """Of the actions alone."""
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out",
-             "--toggle-collect=kaisched::session::run(std::basic_string_view*", binary, scenario, "--nodes",
-             str(nodes), "--runs", "1"], capture_output=True, text=True)
+             "--toggle-collect=kaisched::session::run(std::basic_string_view*", binary,
+             *counted_arguments(scenario, nodes), "--runs", "1"], capture_output=True, text=True)
     found = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode != 0 or not found:
         fail(f"{scenario}: {done.stderr[-1000:]}")
