@@ -140,9 +140,10 @@ struct policy_options {
   std::int64_t requeue_delay = 0;                 ///< nanoseconds, where no group says otherwise
   std::int64_t staleness_grace = 60'000'000'000;  ///< nanoseconds, where no group says otherwise; negative: for ever
   bool reclaim_moves = true;                      ///< victims of `reclaim` that find another place have lost nothing
-  std::int64_t search_steps = 10'000;             ///< of a search for victims, per group; `unlimited`
-  std::int64_t action_steps = 500'000;            ///< of all searches for victims in one action; `unlimited`
-  std::int64_t session_steps = 1'000'000;         ///< of all searches for victims in one session; `unlimited`
+  /// Of a search for victims, per group; `unlimited`, `by_mode`: 10,000 in compat, 1,000 in strict.
+  std::int64_t search_steps = by_mode;
+  std::int64_t action_steps = 500'000;     ///< of all searches for victims in one action; `unlimited`
+  std::int64_t session_steps = 1'000'000;  ///< of all searches for victims in one session; `unlimited`
   /// Nanoseconds after a long search that found nothing, see the option `search_backoff.time`; negative: 600 s.
   std::int64_t search_backoff_time = -1'000'000'000;
   std::int64_t search_backoff_steps = 100;            ///< of searches for the group until then; more are a long search

@@ -20,6 +20,10 @@ using framework::session_state;
 constexpr std::size_t small_nodes = 6;
 constexpr std::size_t small_units = 10;
 constexpr std::size_t small_set = 4;
+constexpr std::size_t pods_per_step = 32;     ///< that are looked at and not tried
+constexpr std::size_t groups_per_step = 128;  ///< likewise, by amounts alone
+constexpr std::size_t most_kept = 8;          ///< sets of leaf queues
+constexpr std::size_t every_unit = std::numeric_limits<std::size_t>::max();
 
 std::int64_t gpus_in(const session_state& c, const victim_unit& unit) {
   std::int64_t sum = 0;
@@ -27,84 +31,72 @@ std::int64_t gpus_in(const session_state& c, const victim_unit& unit) {
   return sum;
 }
 
-std::int64_t places_on(std::int64_t free, std::int64_t request) { return std::max<std::int64_t>(0, free) / request; }
-
-/// GPUs that sets free, by node.
-std::map<node_row, std::int64_t> freed_by(const session_state& c, std::span<const victim_unit> set) {
-  std::map<node_row, std::int64_t> freed;
-  for (const victim_unit& one : set) {
-    for (const pod_row p : one.pods) freed[node_of(c, p)] += gpus_of(c, p);
-  }
-  return freed;
-}
-
 }  // namespace
 
 exact_search::exact_search(victim_search_state& kept, group_row waiting, const victim_rules& rules, domain_plan* plan)
-    : kept_(kept), c_(kept.c), waiting_(waiting), rules_(rules), plan_(plan), trial_(kept.c, waiting, rules, plan) {
-  std::map<std::int64_t, std::int64_t> requests;
-  for (const pod_row p : c_.chunks.partial.chunk) ++requests[gpus_wanted(c_, p)];
-  std::int64_t larger = 0;
-  for (auto at = requests.rbegin(); at != requests.rend(); ++at) {
-    larger += at->second;
-    if (at->first <= 0) continue;
-    demand one{at->first, larger, 0};
-    c_.nodes_by_gpu().each_key_from(one.request, [&](std::int64_t free, std::size_t nodes) {
-      one.places += places_on(free, one.request) * static_cast<std::int64_t>(nodes);
-    });
-    demands_.push_back(one);
+    : kept_(kept),
+      c_(kept.c),
+      waiting_(waiting),
+      rules_(rules),
+      plan_(plan),
+      trial_(kept.c, waiting, rules, plan),
+      bound_(kept.c, waiting, rules),
+      chains_(kept.c) {}
+
+bool exact_search::lacks_room(std::span<const victim_unit> set) { return bound_.lacks_room(set); }
+
+result<void> exact_search::collect(std::size_t most, candidates which) {
+  measure();
+  std::vector<queue_row> leaves;
+  const bool is_shared = most == every_unit && which == candidates::all && takes_all_of(leaves);
+  if (is_shared && kept_.candidates_at == c_.statement.commits && kept_.candidates != nullptr &&
+      kept_.candidate_leaves == leaves) {
+    all_ = kept_.candidates;
+    return {};
   }
-}
-
-bool exact_search::lacks_room(std::span<const victim_unit> set) const {
-  if (demands_.empty() || c_.constraints.has(policy::trait_pays_gpus))
-    return false;  // a device may be paid for already
-  const std::map<node_row, std::int64_t> freed = freed_by(c_, set);
-  return std::any_of(demands_.begin(), demands_.end(), [&](const demand& one) {
-    std::int64_t places = one.places;
-    for (const auto& [row, amount] : freed) {
-      const std::int64_t free = free_gpus(c_, row);
-      places += places_on(free + amount, one.request) - places_on(free, one.request);
-    }
-    return places < one.pods;
-  });
-}
-
-result<void> exact_search::collect(std::size_t most) {
-  units_.clear();
-  before_.clear();
-  by_node_.clear();
+  auto made = std::make_shared<candidate_list>();
+  all_ = made;
   victim_stream stream(kept_);
   const auto& from_queue = rules_.queue_may_move ? rules_.queue_may_move : rules_.queue_may_lose;
-  if (auto done = stream.open(kept_, rules_, waiting_, from_queue); !done) return done;
+  std::function<bool(group_row)> helps;
+  if (which == candidates::on_usable_nodes) helps = [this](group_row g) { return bound_.frees_usable_node(g); };
+  if (auto done = stream.open(kept_, rules_, waiting_, from_queue, helps); !done) return done;
   std::map<group_row, std::uint32_t> last;
-  while (!stream.empty() && units_.size() < most) {
+  while (!stream.empty() && made->units.size() < most) {
+    if (most == every_unit) {
+      if (!c_.run.search_effort.goes_on()) break;
+      c_.run.search_effort.draw(1);
+    }
     result<victim_unit> unit = stream.next();
     if (!unit) return unit.failure();
     if (unit->pods.empty()) continue;
-    const auto position = static_cast<std::uint32_t>(units_.size());
+    const auto position = static_cast<std::uint32_t>(made->units.size());
     const auto [at, first] = last.try_emplace(unit->group, position);
-    before_.push_back(first ? no_row : std::exchange(at->second, position));
-    for (const pod_row p : unit->pods) by_node_.emplace_back(node_of(c_, p), position);
-    units_.push_back(std::move(*unit));
+    made->before.push_back(first ? no_row : std::exchange(at->second, position));
+    for (const pod_row p : unit->pods) made->by_node.emplace_back(node_of(c_, p), position);
+    made->units.push_back(std::move(*unit));
   }
-  std::sort(by_node_.begin(), by_node_.end());
-  by_node_.erase(std::unique(by_node_.begin(), by_node_.end()), by_node_.end());
-  how_ = measure_of(c_, units_);
+  std::sort(made->by_node.begin(), made->by_node.end());
+  made->by_node.erase(std::unique(made->by_node.begin(), made->by_node.end()), made->by_node.end());
+  if (is_shared && stream.empty()) {
+    kept_.candidates = std::move(made);
+    kept_.candidates_at = c_.statement.commits;
+    kept_.candidate_leaves = std::move(leaves);
+  }
   return {};
 }
 
 std::vector<victim_unit> exact_search::units_at(const positions& at) const {
   std::vector<victim_unit> units;
   units.reserve(at.size());
-  for (const std::uint32_t i : at) units.push_back(units_[i]);
+  for (const std::uint32_t i : at) units.push_back(all_->units[i]);
   return units;
 }
 
 exact_search::positions exact_search::closure_of(const positions& at) const {
   positions all;
   for (std::uint32_t i : at) {
-    for (; i != no_row; i = before_[i]) all.push_back(i);
+    for (; i != no_row; i = all_->before[i]) all.push_back(i);
   }
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
@@ -123,7 +115,7 @@ std::int64_t exact_search::gpus_missing() const {
 /// Some pod of the chunk has no node, whoever leaves.
 bool exact_search::has_pod_without_node() const {
   std::map<node_row, positions> on_node;
-  for (const auto& [row, unit] : by_node_) on_node[row].push_back(unit);
+  for (const auto& [row, unit] : all_->by_node) on_node[row].push_back(unit);
   std::set<class_row> known;
   const positions nobody;
   return std::any_of(c_.chunks.partial.chunk.begin(), c_.chunks.partial.chunk.end(), [&](pod_row p) {
@@ -138,14 +130,16 @@ bool exact_search::has_pod_without_node() const {
 
 bool exact_search::may_use(node_row row, pod_row pod) const {
   if (c_.constraints.closes(c_.state().pods[pod].group, row)) return false;
-  return !c_.has_predicates || policy::node_verdict(c_.access, c_.state().class_of(pod), row) == constraint::none;
+  return c_.choice.accepts(c_, c_.state().pods[pod].pod_class, row);
 }
 
 result<bool> exact_search::attempt(const positions& at) {
   if (tried_.contains(at)) return false;
   const std::vector<victim_unit> set = units_at(at);
   if (lacks_room(set)) {
-    c_.run.search_effort.draw(1);
+    // What has to have a place again may find it once others have left as well.
+    was_placed_ = was_placed_ || bound_.had_room_for_chunk();
+    if (auto done = trial_.leave_out(set); !done) return done.failure();
     return false;
   }
   result<bool> helps = trial_.run(set);
@@ -160,19 +154,19 @@ result<bool> exact_search::attempt(const positions& at) {
 result<bool> exact_search::is_small() {
   if (c_.state().node_count() > small_nodes) return false;
   if (auto done = collect(small_units + 1); !done) return done.failure();
-  return units_.size() <= small_units;
+  return all_->units.size() <= small_units;
 }
 
 result<bool> exact_search::needs_nobody() {
   if (lacks_room({})) return false;
   if (auto done = collect(1); !done) return done.failure();
   found_.clear();
-  return units_.empty() ? false : trial_.run({});
+  return all_->units.empty() ? false : trial_.run({});
 }
 
 result<bool> exact_search::find_smallest() {
-  if (units_.empty() || has_pod_without_node()) return false;
-  const auto count = static_cast<std::uint32_t>(units_.size());
+  if (all_->units.empty() || has_pod_without_node()) return false;
+  const auto count = static_cast<std::uint32_t>(all_->units.size());
   std::vector<sized_set> sets;
   for (std::uint32_t bits = 0; bits < (1U << count); ++bits) {
     positions set;
@@ -221,32 +215,110 @@ victim_cost exact_search::least_possible(std::span<const sized_set> sets) const 
 
 // ---- sets of up to four units --------------------------------------------------------------------------------------
 
+template <class Visit>
+void exact_search::each_victim(Visit visit) const {
+  const auto& from_queue = rules_.queue_may_move ? rules_.queue_may_move : rules_.queue_may_lose;
+  for (const queue_row leaf : kept_.victims.leaves()) {
+    if (!from_queue(leaf)) continue;
+    group_index::cursor members = kept_.victims.members_of(leaf);
+    for (group_row g = members.next(); g != no_row; g = members.next())
+      visit(leaf, g, g != waiting_ && rules_.may_lose(g));
+  }
+}
+
+/// How losses of the candidates are counted.
+void exact_search::measure() {
+  if (is_measured_) return;
+  is_measured_ = true;
+  bool is_nobody = true;
+  bool all_saved = true;
+  each_victim([&](queue_row, group_row g, bool may_lose) {
+    if (!may_lose) return;
+    is_nobody = false;
+    all_saved = all_saved && c_.state().group_extras[g].last_checkpoint != unset;
+  });
+  how_ = measure_of(c_, all_saved && !is_nobody);
+}
+
+bool exact_search::is_hopeless() {
+  // For all groups that may take from the same leaf queues, and from all groups there, the same pods leave.
+  if (kept_.all_left_at != c_.statement.commits) kept_.all_left.clear();
+  kept_.all_left_at = c_.statement.commits;
+  std::vector<group_row> groups;
+  std::vector<std::pair<queue_row, bool>> leaves;
+  bool all = rules_.most == 0;
+  each_victim([&](queue_row leaf, group_row g, bool may_lose) {
+    if (leaves.empty() || leaves.back().first != leaf) leaves.emplace_back(leaf, bound_.returns(leaf));
+    all = all && may_lose;
+    if (may_lose) groups.push_back(g);
+  });
+  if (groups.empty()) return true;
+  const auto known =
+      std::find_if(kept_.all_left.begin(), kept_.all_left.end(), [&](const auto& one) { return one.first == leaves; });
+  if (all && known != kept_.all_left.end()) {
+    bound_.begin_with(known->second);
+  } else {
+    bound_.begin();
+    for (const group_row g : groups) bound_.leave(g);
+    if (kept_.all_left.size() == most_kept) kept_.all_left.clear();
+    if (all) kept_.all_left.emplace_back(std::move(leaves), bound_.told());
+  }
+  look_ = static_cast<std::int64_t>(groups.size() / groups_per_step);
+  c_.run.search_effort.draw(look_);
+  return bound_.lacks_room();
+}
+
+/// The search may take from all groups of some leaf queues: then the units are the same for all groups that search
+/// there.
+bool exact_search::takes_all_of(std::vector<queue_row>& leaves) const {
+  bool all = rules_.most == 0 && !c_.access.budgets->used();
+  each_victim([&](queue_row leaf, group_row, bool may_lose) {
+    all = all && may_lose;
+    if (leaves.empty() || leaves.back() != leaf) leaves.push_back(leaf);
+  });
+  return all;
+}
+
 result<bool> exact_search::find_small_set() {
-  if (auto done = collect(std::numeric_limits<std::size_t>::max()); !done) return done.failure();
-  if (units_.empty() || lacks_room(units_) || has_pod_without_node()) return false;
-  const bool some_may_be_lost = !rules_.may_be_lost || std::any_of(units_.begin(), units_.end(), rules_.may_be_lost);
-  if (!some_may_be_lost && gpus_missing() > 0) return false;
   const std::vector<excess> limits = excesses();
+  // Where amounts do not tell which units open a node all of them may.
+  const bool by_amount = !c_.constraints.has(policy::trait_not_by_amount);
+  const candidates which = by_amount && limits.empty() ? candidates::on_usable_nodes : candidates::all;
+  c_.run.search_effort.draw(look_);
+  if (!c_.run.search_effort.goes_on()) return false;
+  if (auto done = collect(every_unit, which); !done) return done.failure();
+  if (!c_.run.search_effort.goes_on()) return false;
+  if (all_->units.empty() || lacks_room(all_->units) || has_pod_without_node()) return false;
+  const bool some_may_be_lost =
+      !rules_.may_be_lost || std::any_of(all_->units.begin(), all_->units.end(), rules_.may_be_lost);
+  if (!some_may_be_lost && gpus_missing() > 0) return false;
   if (cannot_end(limits)) return false;
-  positions all(units_.size());
-  for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
-  if (c_.constraints.has(policy::trait_not_by_amount))
-    return try_sets_of(all);  // amounts do not tell which units open a node
+  if (!by_amount) return try_sets_of(every_position());
   result<bool> helps = !limits.empty()                       ? try_sets_of(units_that_open_nodes_or_end(limits))
                        : c_.chunks.partial.chunk.size() == 1 ? try_sets_by_node()
                                                              : try_sets_of(units_that_open_nodes());
   if (!helps || *helps) return helps;
   // Where the chunk has no place, or is refused whoever else leaves, larger sets are no better.
   if (!was_placed_ || !rules_.more_may_help) return false;
-  return try_sets_of(all);
+  if (which != candidates::all) {
+    tried_.clear();
+    if (auto done = collect(every_unit, candidates::all); !done) return done.failure();
+  }
+  return try_sets_of(every_position());
+}
+
+exact_search::positions exact_search::every_position() const {
+  positions all(all_->units.size());
+  std::iota(all.begin(), all.end(), 0U);
+  return all;
 }
 
 result<bool> exact_search::try_sets_by_node() {
   std::set<sized_set> sets{{0, {}}};
-  for (std::size_t i = 0; i < by_node_.size();) {
-    const node_row row = by_node_[i].first;
+  for (std::size_t i = 0; i < all_->by_node.size();) {
+    const node_row row = all_->by_node[i].first;
     positions on_node;
-    for (; i < by_node_.size() && by_node_[i].first == row; ++i) on_node.push_back(by_node_[i].second);
+    for (; i < all_->by_node.size() && all_->by_node[i].first == row; ++i) on_node.push_back(all_->by_node[i].second);
     const pod_row pod = c_.chunks.partial.chunk.front();
     if (may_use(row, pod) && makes_room_on(row, pod, closure_of(on_node))) add_sets_of(row, on_node, sets);
   }
@@ -286,7 +358,7 @@ bool exact_search::makes_room_on(node_row row, pod_row pod, const positions& at)
     if (asked[d] <= 0) continue;
     std::int64_t free = (*c_.live.idle)[first + d] + (*c_.live.releasing)[first + d];
     for (const std::uint32_t i : at) {
-      for (const pod_row p : units_[i].pods) {
+      for (const pod_row p : all_->units[i].pods) {
         if (node_of(c_, p) == row) free += c_.state().class_of(p).requests(static_cast<dimension>(d));
       }
     }
@@ -296,27 +368,31 @@ bool exact_search::makes_room_on(node_row row, pod_row pod, const positions& at)
 }
 
 /// Units of nodes that have more places for pods of the chunk when four units leave, and what leaves before them.
-exact_search::positions exact_search::units_that_open_nodes() const {
+exact_search::positions exact_search::units_that_open_nodes() {
+  const std::size_t dims = c_.state().dims();
   positions found;
-  const bool any_node =
-      demands_.empty() || demands_.back().pods < static_cast<std::int64_t>(c_.chunks.partial.chunk.size());
-  for (std::size_t i = 0; i < by_node_.size();) {
-    const node_row row = by_node_[i].first;
+  std::vector<std::int64_t> freed(dims);
+  std::vector<std::vector<std::int64_t>> amounts(dims);
+  for (std::size_t i = 0; i < all_->by_node.size();) {
+    const node_row row = all_->by_node[i].first;
     positions on_node;
-    std::vector<std::int64_t> amounts;
-    for (; i < by_node_.size() && by_node_[i].first == row; ++i) {
-      on_node.push_back(by_node_[i].second);
-      std::int64_t here = 0;
-      for (const pod_row p : units_[by_node_[i].second].pods) here += node_of(c_, p) == row ? gpus_of(c_, p) : 0;
-      amounts.push_back(here);
+    for (std::vector<std::int64_t>& of : amounts) of.clear();
+    for (; i < all_->by_node.size() && all_->by_node[i].first == row; ++i) {
+      on_node.push_back(all_->by_node[i].second);
+      std::fill(freed.begin(), freed.end(), 0);
+      for (const pod_row p : all_->units[all_->by_node[i].second].pods) {
+        if (node_of(c_, p) == row) bound_.add_freed(p, freed);
+      }
+      for (std::size_t d = 0; d < dims; ++d) amounts[d].push_back(freed[d]);
     }
-    std::sort(amounts.begin(), amounts.end(), std::greater<>());
-    std::int64_t freed = free_gpus(c_, row);
-    for (std::size_t k = 0; k < std::min(small_set, amounts.size()); ++k) freed += amounts[k];
-    const bool opens = any_node || std::any_of(demands_.begin(), demands_.end(), [&](const demand& one) {
-                         return places_on(freed, one.request) > places_on(free_gpus(c_, row), one.request);
-                       });
-    if (opens) found.insert(found.end(), on_node.begin(), on_node.end());
+    for (std::size_t d = 0; d < dims; ++d) {
+      const std::size_t most = std::min(small_set, amounts[d].size());
+      std::partial_sort(amounts[d].begin(), amounts[d].begin() + static_cast<std::ptrdiff_t>(most), amounts[d].end(),
+                        std::greater<>());
+      freed[d] =
+          std::accumulate(amounts[d].begin(), amounts[d].begin() + static_cast<std::ptrdiff_t>(most), std::int64_t{0});
+    }
+    if (bound_.opens(row, freed)) found.insert(found.end(), on_node.begin(), on_node.end());
   }
   return closure_of(found);
 }
@@ -347,8 +423,8 @@ std::int64_t exact_search::freed_of(const victim_unit& unit, const excess& one) 
 bool exact_search::cannot_end(std::span<const excess> limits) const {
   return std::any_of(limits.begin(), limits.end(), [&](const excess& one) {
     std::vector<std::int64_t> amounts;
-    amounts.reserve(units_.size());
-    for (const victim_unit& unit : units_) amounts.push_back(freed_of(unit, one));
+    amounts.reserve(all_->units.size());
+    for (const victim_unit& unit : all_->units) amounts.push_back(freed_of(unit, one));
     std::sort(amounts.begin(), amounts.end(), std::greater<>());
     amounts.resize(std::min(small_set, amounts.size()));
     return std::accumulate(amounts.begin(), amounts.end(), std::int64_t{0}) < one.over;
@@ -356,11 +432,11 @@ bool exact_search::cannot_end(std::span<const excess> limits) const {
 }
 
 /// What has to leave for a limit can be on other nodes than what has to leave for the room.
-exact_search::positions exact_search::units_that_open_nodes_or_end(std::span<const excess> limits) const {
+exact_search::positions exact_search::units_that_open_nodes_or_end(std::span<const excess> limits) {
   positions found = units_that_open_nodes();
-  for (std::uint32_t i = 0; i < units_.size(); ++i) {
+  for (std::uint32_t i = 0; i < all_->units.size(); ++i) {
     const bool frees =
-        std::any_of(limits.begin(), limits.end(), [&](const excess& one) { return freed_of(units_[i], one) > 0; });
+        std::any_of(limits.begin(), limits.end(), [&](const excess& one) { return freed_of(all_->units[i], one) > 0; });
     if (frees) found.push_back(i);
   }
   return closure_of(found);
@@ -378,7 +454,7 @@ result<bool> exact_search::try_sets_of(const positions& candidates) {
 result<bool> exact_search::extend(const positions& candidates, std::size_t from, std::size_t size, positions& set) {
   if (set.size() == size) return attempt(set);
   for (std::size_t i = from; i < candidates.size() && c_.run.search_effort.goes_on(); ++i) {
-    const std::uint32_t before = before_[candidates[i]];
+    const std::uint32_t before = all_->before[candidates[i]];
     if (before != no_row && !std::binary_search(set.begin(), set.end(), before)) continue;
     set.push_back(candidates[i]);
     result<bool> helps = extend(candidates, i + 1, size, set);
@@ -393,18 +469,18 @@ result<bool> exact_search::extend(const positions& candidates, std::size_t from,
 result<bool> exact_search::find_in_pieces() {
   const model::cluster_state& s = c_.state();
   if (plan_ == nullptr) return false;
-  if (auto done = collect(std::numeric_limits<std::size_t>::max()); !done) return done.failure();
-  if (units_.empty() || lacks_room(units_)) return false;
+  if (auto done = collect(every_unit); !done) return done.failure();
+  if (all_->units.empty() || lacks_room(all_->units)) return false;
   std::vector<std::int64_t> more(static_cast<std::size_t>(s.node_count()) * s.dims(), 0);
   std::vector<positions> on_node(s.node_count());
-  for (std::uint32_t i = 0; i < units_.size(); ++i) {
-    for (const pod_row p : units_[i].pods) {
+  for (std::uint32_t i = 0; i < all_->units.size(); ++i) {
+    for (const pod_row p : all_->units[i].pods) {
       const std::size_t at = static_cast<std::size_t>(node_of(c_, p)) * s.dims();
       for (dimension d = 0; d < s.dims(); ++d) more[at + d] += s.class_of(p).requests(d);
     }
   }
   std::vector<std::uint32_t> victims(s.node_count(), 0);
-  for (const auto& [row, unit] : by_node_) {
+  for (const auto& [row, unit] : all_->by_node) {
     on_node[row].push_back(unit);
     ++victims[row];
   }
@@ -459,9 +535,7 @@ void exact_search::plan_pieces(const piece_set& set, const offered_pieces& offer
 
 result<bool> exact_search::improve(std::vector<victim_unit> set) {
   found_ = std::move(set);
-  if (units_.empty()) {
-    if (auto done = collect(std::numeric_limits<std::size_t>::max()); !done) return done.failure();
-  }
+  measure();
   result<bool> helps = trial_.run(found_);
   if (!helps || !*helps) return helps;
   cost_ = victim_cost::of_lost(c_, found_, how_);
@@ -516,39 +590,56 @@ result<bool> exact_search::leave_out() {
 /// One victim, with what its group loses after it, for one that costs less, with what its group loses before it.
 result<bool> exact_search::exchange() {
   if (cost_.is_nothing()) return false;
-  std::vector<std::pair<victim_cost, std::uint32_t>> offers;
-  for (std::uint32_t i = 0; i < units_.size(); ++i) {
-    const victim_unit& unit = units_[i];
-    const bool is_in = std::any_of(found_.begin(), found_.end(),
-                                   [&](const victim_unit& u) { return u.group == unit.group && u.pods == unit.pods; });
-    if (is_in || (rules_.may_be_lost && !rules_.may_be_lost(unit)) || !opens_a_node(i)) continue;
-    const std::vector<victim_unit> with = units_at(closure_of({i}));
-    victim_cost cost = victim_cost::of_all(c_, with, how_);
-    if (cost.is_less_than(cost_)) offers.emplace_back(std::move(cost), i);
-  }
-  std::stable_sort(offers.begin(), offers.end(),
-                   [](const auto& a, const auto& b) { return a.first.is_less_than(b.first); });
+  const std::vector<offer> offers = cheaper_units();
   for (std::size_t out = 0; out < found_.size(); ++out) {
     if (!can_leave(out)) continue;
     const victim_cost without = victim_cost::of_all(c_, std::span(&found_[out], 1), how_);
-    for (const auto& [cost, in] : offers) {
-      if (!cost.is_less_than(without)) break;
+    for (const offer& one : offers) {
+      if (!one.cost.is_less_than(without)) break;
       if (!c_.run.search_effort.goes_on()) return false;
-      result<bool> cheaper = try_instead(out, in);
+      result<bool> cheaper = try_instead(out, one);
       if (!cheaper || *cheaper) return cheaper;
     }
   }
   return false;
 }
 
-result<bool> exact_search::try_instead(std::size_t out, std::uint32_t in) {
+/// Units that cost less than the set, with what their groups lose before them; of equal ones that of the group that is
+/// served last.
+std::vector<exact_search::offer> exact_search::cheaper_units() {
+  std::vector<offer> offers;
+  std::size_t seen = 0;
+  each_victim([&](queue_row, group_row g, bool may_lose) {
+    if (!may_lose) return;
+    const std::vector<victim_unit>& chain = chains_.of(g);
+    for (std::size_t i = 0; i < chain.size(); ++i) {
+      const victim_unit& unit = chain[i];
+      seen += unit.pods.size();
+      if (c_.access.budgets->used() && budgets_refuse(c_, rules_, unit.pods)) break;
+      const bool is_in = std::any_of(found_.begin(), found_.end(), [&](const victim_unit& u) {
+        return u.group == unit.group && u.pods == unit.pods;
+      });
+      if (is_in || (rules_.may_be_lost && !rules_.may_be_lost(unit)) || !frees_a_usable_node(unit)) continue;
+      victim_cost cost = victim_cost::of_all(c_, std::span(chain).first(i + 1), how_);
+      if (cost.is_less_than(cost_)) offers.push_back({std::move(cost), g, i + 1});
+    }
+  });
+  c_.run.search_effort.draw(static_cast<std::int64_t>(seen / pods_per_step));
+  std::sort(offers.begin(), offers.end(), [this](const offer& a, const offer& b) {
+    if (a.cost.is_less_than(b.cost) || b.cost.is_less_than(a.cost)) return a.cost.is_less_than(b.cost);
+    if (a.group != b.group) return kept_.victims.rank_of(a.group) > kept_.victims.rank_of(b.group);
+    return a.units < b.units;
+  });
+  return offers;
+}
+
+result<bool> exact_search::try_instead(std::size_t out, const offer& in) {
   std::vector<victim_unit> other = found_;
   other.erase(other.begin() + static_cast<std::ptrdiff_t>(out));
-  for (const std::uint32_t i : closure_of({in})) {
-    const bool is_in = std::any_of(other.begin(), other.end(), [&](const victim_unit& u) {
-      return u.group == units_[i].group && u.pods == units_[i].pods;
-    });
-    if (!is_in) other.push_back(units_[i]);
+  for (const victim_unit& unit : std::span(chains_.of(in.group)).first(in.units)) {
+    const bool is_in = std::any_of(other.begin(), other.end(),
+                                   [&](const victim_unit& u) { return u.group == unit.group && u.pods == unit.pods; });
+    if (!is_in) other.push_back(unit);
   }
   std::vector<pod_row> key = pods_in(other);
   std::sort(key.begin(), key.end());
@@ -569,9 +660,9 @@ result<bool> exact_search::try_instead(std::size_t out, std::uint32_t in) {
   return true;
 }
 
-/// Some pod of the chunk may use a node of the unit, and what the unit holds there is some of what the pod asks for.
-bool exact_search::opens_a_node(std::uint32_t unit) const {
-  return std::any_of(units_[unit].pods.begin(), units_[unit].pods.end(), [&](pod_row victim) {
+/// Some pod of the chunk may use a node of the unit.
+bool exact_search::frees_a_usable_node(const victim_unit& unit) const {
+  return std::any_of(unit.pods.begin(), unit.pods.end(), [&](pod_row victim) {
     return std::any_of(c_.chunks.partial.chunk.begin(), c_.chunks.partial.chunk.end(),
                        [&](pod_row p) { return may_use(node_of(c_, victim), p); });
   });

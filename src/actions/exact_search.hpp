@@ -16,6 +16,7 @@
 
 #include "actions/piece_sets.hpp"
 #include "actions/placement.hpp"
+#include "actions/room_bound.hpp"
 #include "actions/victim_cost.hpp"
 #include "actions/victim_search_state.hpp"
 #include "actions/victim_trial.hpp"
@@ -36,6 +37,8 @@ class exact_search {
   [[nodiscard]] result<bool> needs_nobody();
   /// Tries every set: the one of least cost, of equals the first in victim order. True: the statement holds it.
   [[nodiscard]] result<bool> find_smallest();
+  /// There are no victims, or not even all of them make room.
+  [[nodiscard]] bool is_hopeless();
   /// Tries all sets of up to four units, by size, then in victim order; as many as the budget of steps allows.
   [[nodiscard]] result<bool> find_small_set();
   /// For a group with members that must get a piece of a domain (level with a shape): the victims on a piece for each
@@ -50,7 +53,7 @@ class exact_search {
   /// The set of the last search that succeeded.
   [[nodiscard]] const std::vector<victim_unit>& found() const { return found_; }
   /// The nodes have no room for the chunk, even when all these have left.
-  [[nodiscard]] bool lacks_room(std::span<const victim_unit> set) const;
+  [[nodiscard]] bool lacks_room(std::span<const victim_unit> set);
 
  private:
   using positions = std::vector<std::uint32_t>;  ///< of units, ascending
@@ -60,7 +63,13 @@ class exact_search {
     auto operator<=>(const sized_set&) const = default;
   };
 
-  result<void> collect(std::size_t most);
+  /// Groups that units are collected of.
+  enum class candidates : std::uint8_t {
+    all,
+    on_usable_nodes,  ///< with pods on nodes that some pod of the chunk may use
+  };
+  result<void> collect(std::size_t most, candidates which = candidates::all);
+  [[nodiscard]] positions every_position() const;
   [[nodiscard]] std::vector<victim_unit> units_at(const positions& at) const;
   [[nodiscard]] positions closure_of(const positions& at) const;
   [[nodiscard]] std::int64_t gpus_missing() const;
@@ -74,7 +83,7 @@ class exact_search {
   void add_sets_of(node_row row, const positions& on_node, std::set<sized_set>& to);
   [[nodiscard]] bool makes_room_on(node_row row, pod_row pod, const positions& at) const;
 
-  [[nodiscard]] positions units_that_open_nodes() const;
+  [[nodiscard]] positions units_that_open_nodes();
 
   /// What a queue would hold beyond its limit with the chunk.
   struct excess {
@@ -87,13 +96,25 @@ class exact_search {
   [[nodiscard]] std::int64_t freed_of(const victim_unit& unit, const excess& one) const;
   /// Not even the four units that hold most are enough.
   [[nodiscard]] bool cannot_end(std::span<const excess> limits) const;
-  [[nodiscard]] positions units_that_open_nodes_or_end(std::span<const excess> limits) const;
+  [[nodiscard]] positions units_that_open_nodes_or_end(std::span<const excess> limits);
 
   [[nodiscard]] result<bool> leave_out();
   [[nodiscard]] result<bool> exchange();
-  [[nodiscard]] result<bool> try_instead(std::size_t out, std::uint32_t in);
+  /// Units of one group, from the first that it loses on.
+  struct offer {
+    victim_cost cost;
+    group_row group;
+    std::size_t units;
+  };
+  [[nodiscard]] std::vector<offer> cheaper_units();
+  [[nodiscard]] result<bool> try_instead(std::size_t out, const offer& in);
+  /// Calls `visit(leaf, group, may_lose)` for all groups of leaf queues that pods may be taken from.
+  template <class Visit>
+  void each_victim(Visit visit) const;
+  [[nodiscard]] bool takes_all_of(std::vector<queue_row>& leaves) const;
+  void measure();
   [[nodiscard]] bool can_leave(std::size_t i) const;
-  [[nodiscard]] bool opens_a_node(std::uint32_t unit) const;
+  [[nodiscard]] bool frees_a_usable_node(const victim_unit& unit) const;
   void plan_pieces(const piece_set& set, const offered_pieces& offered);
   [[nodiscard]] result<bool> try_sets_of(const positions& candidates);
   [[nodiscard]] result<bool> extend(const positions& candidates, std::size_t from, std::size_t size, positions& set);
@@ -104,22 +125,16 @@ class exact_search {
   const victim_rules& rules_;
   domain_plan* plan_;
   victim_trial trial_;
-  /// By size of a request for GPUs: pods of the chunk that ask for at least as much, and places that nodes have for
-  /// them.
-  struct demand {
-    std::int64_t request;
-    std::int64_t pods;
-    std::int64_t places;
-  };
-  std::vector<demand> demands_;
-  std::int64_t pieces_tried_ = 0;
-  bool was_placed_ = false;            ///< the chunk, in some trial
-  std::vector<victim_unit> units_;     ///< in victim order
-  std::vector<std::uint32_t> before_;  ///< by unit: the one that its group loses before it, or no_row
-  std::vector<std::pair<node_row, std::uint32_t>> by_node_;  ///< units by the nodes that they have pods on, sorted
-  std::set<positions> tried_;                                ///< in vain
-  std::vector<victim_unit> found_;
+  room_bound bound_;
+  victim_chains chains_;
   loss_measure how_;  ///< of the candidates
+  bool is_measured_ = false;
+  std::int64_t look_ = 0;  ///< steps for a look at all groups that may lose pods
+  std::int64_t pieces_tried_ = 0;
+  bool was_placed_ = false;  ///< the chunk, in some trial
+  std::shared_ptr<const candidate_list> all_ = std::make_shared<candidate_list>();
+  std::set<positions> tried_;  ///< in vain
+  std::vector<victim_unit> found_;
   victim_cost cost_;  ///< of the set that is improved
   std::set<std::vector<pod_row>> in_vain_;
 };

@@ -329,4 +329,15 @@ void failed_groups::add(group_row group) {
   known.push_back(mine);
 }
 
+void failed_groups::note_cut(group_row group) { ++cuts_[strict_signature_of(group).kind]; }
+
+std::int64_t failed_groups::most_steps(group_row group) {
+  constexpr unsigned most_halves = 4;
+  const std::int64_t most = framework::search_steps_of(c_.options);
+  if (cuts_.empty() || most == unlimited) return unlimited;
+  const auto known = cuts_.find(strict_signature_of(group).kind);
+  if (known == cuts_.end()) return unlimited;
+  return std::max<std::int64_t>(1, most >> std::min(known->second, most_halves));
+}
+
 }  // namespace kaisched::actions

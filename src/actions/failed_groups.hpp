@@ -28,6 +28,11 @@ class failed_groups {
   /// A group that is in nothing easier than one that failed.
   [[nodiscard]] bool tell_that_hopeless(group_row group);
   void add(group_row group);
+  /// `strict`: the search for the group ended for want of steps.
+  void note_cut(group_row group);
+  /// `strict`: how many steps a search for the group may take at most, or `unlimited`: half as many after each search
+  /// that was cut for a group of the same queue and constraints, and at least a sixteenth of `search_steps`.
+  [[nodiscard]] std::int64_t most_steps(group_row group);
   /// Groups that have been added.
   [[nodiscard]] std::uint64_t added() const { return added_; }
 
@@ -51,6 +56,7 @@ class failed_groups {
   std::uint64_t added_ = 0;
   std::map<key, group_row> smallest_;                                          ///< compat
   std::map<std::uint32_t, std::vector<framework::failure_signature>> failed_;  ///< strict, by kind
+  std::map<std::uint32_t, unsigned> cuts_;                                     ///< strict, by kind
   std::uint32_t commits_ = 0;                                                  ///< when those were noted
 };
 

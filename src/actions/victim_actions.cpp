@@ -590,7 +590,8 @@ result<void> drive(session_state& c, bool preemptible_only, bool per_queue, std:
     const std::uint64_t sets_before = c.run.sets_tried;
     ++c.results.statistics.back().groups_tried;
     const bool is_first = c.run.search_effort.drawn_in_action() == 0;
-    c.run.search_effort.begin_group(backoff.most_steps(group));
+    const std::int64_t most = c.compat() ? backoff.most_steps(group) : failed.most_steps(group);
+    c.run.search_effort.begin_group(most);
     result<bool> gently = one.gently ? one.gently() : false;
     if (!gently) return gently.failure();
     result<search_outcome> found = *gently               ? search_outcome::solved
@@ -601,6 +602,7 @@ result<void> drive(session_state& c, bool preemptible_only, bool per_queue, std:
     told.steps = static_cast<std::uint64_t>(c.run.search_effort.drawn_in_group());
     told.cut = c.run.search_effort.was_cut();
     backoff.note(group, *found == search_outcome::solved, c.run.search_effort.drawn_in_group());
+    if (!c.compat() && told.cut && *found != search_outcome::solved) failed.note_cut(group);
     is_cut = told.cut && c.run.search_effort.action_is_spent();
     if (is_cut) round.note_cut();
     if (!is_cut || is_first) round.note_searched(group);

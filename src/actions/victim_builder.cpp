@@ -53,6 +53,7 @@ victim_builder::victim_builder(victim_search_state& kept, const victim_rules& ru
       touched_(&kept.memory),
       by_freed_(&kept.memory),
       moved_(&kept.memory),
+      seen_traces_(kept.traces),
       domains_(kept.c, waiting) {
   queue_.clear();
   append_pods(recorded, recorded_pods_);
@@ -101,8 +102,7 @@ void victim_builder::find_usable_nodes() {
   for (const pod_row p : c_.chunks.partial.chunk) classes.insert(c_.state().pods[p].pod_class);
   for (const class_row one : classes) {
     for (node_row row = 0; row < c_.state().node_count(); ++row) {
-      if (usable_[row] == 0 && policy::node_verdict(c_.access, *c_.state().classes[one], row) == constraint::none)
-        usable_[row] = 1;
+      if (usable_[row] == 0 && c_.choice.accepts(c_, one, row)) usable_[row] = 1;
     }
   }
 }
@@ -110,6 +110,16 @@ void victim_builder::find_usable_nodes() {
 bool victim_builder::frees_nothing_usable(std::span<const pod_row> unit) const {
   return !usable_.empty() &&
          std::none_of(unit.begin(), unit.end(), [this](pod_row p) { return usable_[node_of(c_, p)] != 0; });
+}
+
+bool victim_builder::has_pods_on_usable(group_row group) const {
+  const model::group_core& g = c_.state().groups[group];
+  for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
+    for (pod_row p = c_.state().subs[sub].first_pod; p != no_row; p = c_.state().pods[p].next) {
+      if (is_active(c_, p) && c_.live.pod_node[p] != no_row && usable_[node_of(c_, p)] != 0) return true;
+    }
+  }
+  return false;
 }
 
 victim_builder::~victim_builder() {
@@ -122,13 +132,19 @@ victim_builder::~victim_builder() {
 
 /// What simulations have left on nodes counts from then on.
 void victim_builder::recount() {
-  if (!kept_.plays_all) return;
+  if (!kept_.plays_all || seen_traces_ == kept_.traces) return;
+  seen_traces_ = kept_.traces;
   needed_ = std::accumulate(requests_.begin(), requests_.end(), std::int64_t{0});
   for (node_row row = 0; row < feasible_.size(); ++row) {
-    if (feasible_[row] != 0 && kept_.marks[row].position == no_row) needed_ -= free_before(row);
+    if (feasible_[row] != 0 && kept_.marks[row].position == no_row) needed_ -= kept_.known_free[row];
   }
-  domains_ = domain_filter(c_, waiting_);
-  for (const node_row row : freed_rows_) domains_.free_more(row, kept_.marks[row].freed);
+  for (const auto& [row, gpus] : freed_by_recorded_) {
+    if (feasible_[row] != 0 && kept_.marks[row].position == no_row) needed_ -= gpus;
+  }
+  if (!domains_.is_trivial()) {
+    domains_ = domain_filter(c_, waiting_);
+    for (const node_row row : freed_rows_) domains_.free_more(row, kept_.marks[row].freed);
+  }
   if (!orders_nodes_) return;
   by_freed_.clear();
   moved_ = touched_;
@@ -145,7 +161,10 @@ result<bool> victim_builder::each_state(const std::function<result<bool>()>& vis
     result<bool> ends = visit();
     if (!ends || *ends) return ends;
   }
-  if (auto done = offer_victims(queue_, kept_, rules_, waiting_, rules_.queue_may_lose); !done) return done.failure();
+  std::function<bool(group_row)> helps;
+  if (!usable_.empty()) helps = [this](group_row g) { return has_pods_on_usable(g); };
+  if (auto done = offer_victims(queue_, kept_, rules_, waiting_, rules_.queue_may_lose, helps); !done)
+    return done.failure();
   while (!queue_.empty()) {
     if (!c_.run.search_effort.goes_on()) return true;
     c_.run.search_effort.draw(1);

@@ -24,14 +24,11 @@ bool had_begun(const session_state& c, pod_row p) {
                       model::active_used & ~model::bit(pod_status::pipelined));
 }
 
-loss_measure measure_of(const session_state& c, std::span<const victim_unit> candidates) {
-  const bool all_saved = std::all_of(candidates.begin(), candidates.end(), [&](const victim_unit& one) {
-    return c.state().group_extras[one.group].last_checkpoint != unset;
-  });
+loss_measure measure_of(const session_state& c, bool all_saved) {
   const bool plain_order = std::none_of(c.parts.begin(), c.parts.end(), [](const auto& part) {
     return (part->capabilities() & part_orders_groups) != 0 && part->name() != "priority" && part->name() != "elastic";
   });
-  return {all_saved && !candidates.empty(), plain_order};
+  return {all_saved, plain_order};
 }
 
 void victim_cost::add(const session_state& c, const victim_unit& unit, loss_measure how) {

@@ -24,7 +24,8 @@ struct loss_measure {
   /// the order of victims, which the policy has made, decides.
   bool by_age = true;
 };
-[[nodiscard]] loss_measure measure_of(const framework::session_state& c, std::span<const victim_unit> candidates);
+/// `all_saved`: there are candidates, and all of them have a checkpoint.
+[[nodiscard]] loss_measure measure_of(const framework::session_state& c, bool all_saved);
 
 /// Loss of the highest priority counts first: its work, then its cores, then its pods. Pods that this session has
 /// placed lose nothing.

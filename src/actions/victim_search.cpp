@@ -13,6 +13,7 @@
 #include "actions/exact_search.hpp"
 #include "actions/job_queue.hpp"
 #include "actions/placement.hpp"
+#include "actions/room_bound.hpp"
 #include "actions/victim_builder.hpp"
 #include "actions/victim_generators.hpp"
 #include "actions/victim_rehearsal.hpp"
@@ -28,6 +29,22 @@ namespace {
 
 using framework::node_set;
 using framework::session_state;
+
+/// While a simulation of `compat` is played the nodes are noted that it changes, as its undo may leave traces there.
+class noting_touches {
+ public:
+  explicit noting_touches(victim_search_state& kept) : kept_(kept) {
+    if (!kept.plays_all) return;
+    kept.touched.clear();
+    kept.c.statement.touches = &kept.touched;
+  }
+  ~noting_touches() { kept_.c.statement.touches = nullptr; }
+  noting_touches(const noting_touches&) = delete;
+  noting_touches& operator=(const noting_touches&) = delete;
+
+ private:
+  victim_search_state& kept_;
+};
 
 class search {
  public:
@@ -106,6 +123,11 @@ class search {
         if (auto done = exact.improve(exact.found()); !done) return done.failure();
         c_.chunks.drop_part();
         return search_outcome::solved;
+      }
+      if (exact.is_hopeless()) {
+        c_.chunks.drop_part();
+        if (exact.pieces_tried() > 0) note_pieces(exact.pieces_tried());
+        return search_outcome::failed;
       }
       generated = generate(chunk);
       if (!generated) return generated.failure();
@@ -257,6 +279,7 @@ class search {
     }
     victim_builder from(kept_, rules_, group_, recorded_, nodes, free_gpus_there);
     victim_rehearsal rehearsal(kept_, from, nodes, group_);
+    room_bound bound(c_, group_, rules_);
     victim_set allowed;
     const auto attempt = [&](const victim_set& offered) -> result<bool> {
       if (auto on = c_.run.go_on(); !on) return on.failure();
@@ -285,6 +308,16 @@ class search {
       for (const victim_unit& one : what.recorded) key[1].add(one.pods);
       for (const victim_unit& one : what.potential) key[2].add(one.pods);
       if (hopeless_.contains(key)) return false;
+      if (!c_.compat()) {
+        victims_of_set_.assign(what.recorded.begin(), what.recorded.end());
+        victims_of_set_.insert(victims_of_set_.end(), what.potential.begin(), what.potential.end());
+        victims_of_set_ = chains_.closed(victims_of_set_);
+        if (bound.lacks_room(victims_of_set_)) {
+          if (auto done = trial_.leave_out(victims_of_set_); !done) return done.failure();
+          hopeless_.insert(key);
+          return false;
+        }
+      }
       result<bool> solved = chosen.again.empty() && rehearsal.leaves_no_room(chosen.units) ? leave_out(what, nodes)
                                                                                            : simulate(what, nodes);
       if (solved && !*solved) hopeless_.insert(key);
@@ -355,10 +388,8 @@ class search {
   }
 
   /// As `simulate`, by the rules of `strict`.
-  result<bool> simulate_strict(const scenario& what) {
-    std::vector<victim_unit> units = what.recorded;
-    units.insert(units.end(), what.potential.begin(), what.potential.end());
-    units = chains_.closed(units);
+  result<bool> simulate_strict() {
+    std::vector<victim_unit> units = victims_of_set_;
     result<bool> helps = trial_.run(units);
     if (!helps || !*helps) return helps;
     whole_ = units;
@@ -377,8 +408,9 @@ class search {
     std::pmr::vector<pod_row> victims(&kept_.memory);
     what.each_pod([&](pod_row p) { victims.push_back(p); });
     if (victims.empty()) return false;
-    if (!c_.compat()) return simulate_strict(what);
+    if (!c_.compat()) return simulate_strict();
     const std::uint32_t start = c_.statement.depth();
+    const noting_touches touches(kept_);
     count_set();
     c_.run.search_effort.draw(steps_of_trial +
                               static_cast<std::int64_t>(victims.size() + c_.chunks.partial.chunk.size()));
@@ -398,7 +430,9 @@ class search {
     if (!placed) return placed;
     if (!*placed || !accepted(c_, rules_, what)) {
       c_.statement.rollback(start);
-      for (node_row row = 0; kept_.plays_all && row < c_.state().node_count(); ++row) kept_.note_node(c_, row);
+      if (!kept_.plays_all) return false;
+      for (const node_row row : kept_.touched.rows) kept_.note_node(c_, row);
+      ++kept_.traces;
       return false;
     }
     std::sort(twice.begin(), twice.end());
@@ -543,6 +577,7 @@ class search {
   std::vector<victim_unit>& recorded_;  ///< of the state, as the next one
   std::vector<victim_unit>& found_;
   std::pmr::set<std::array<base::set_hash, 3>> hopeless_;  ///< scenarios that failed
+  std::vector<victim_unit> victims_of_set_;                ///< in `strict`: all that leave
   std::vector<victim_unit> whole_;                         ///< in `strict`: the set that `found_` is of
   victim_chains chains_;
   domain_plan plan_;
@@ -556,11 +591,12 @@ victim_search::~victim_search() = default;
 
 std::int64_t victim_search::free_gpus() {
   session_state& c = state_->c;
+  std::int64_t sum = 0;
+  for (const node_row row : state_->closed_nodes) sum -= actions::free_gpus(c, row);
   if (c.gpus.count_parts()) {  // which the order of nodes does not know
     state_->open_nodes();
-    return state_->free_everywhere;
+    return sum + state_->free_everywhere;
   }
-  std::int64_t sum = 0;
   c.nodes_by_gpu().each_key_from(std::numeric_limits<std::int64_t>::min(), [&](std::int64_t free, std::size_t nodes) {
     sum += free * static_cast<std::int64_t>(nodes);
   });

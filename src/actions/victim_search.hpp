@@ -35,7 +35,7 @@ class victim_search {
   victim_search(const victim_search&) = delete;
   victim_search& operator=(const victim_search&) = delete;
 
-  /// GPUs of all nodes that are free or coming free, in milli-GPU.
+  /// GPUs of all nodes that are ready and not cordoned, free or coming free, in milli-GPU.
   [[nodiscard]] std::int64_t free_gpus();
   /// `compat`: not even all pods that can be lost would make room, so a search would fail and leave no trace.
   [[nodiscard]] result<bool> is_hopeless(group_row group, const victim_rules& rules);

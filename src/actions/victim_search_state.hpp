@@ -13,6 +13,7 @@
 #include "actions/gpu_bins.hpp"
 #include "actions/group_index.hpp"
 #include "actions/job_queue.hpp"
+#include "actions/room_bound.hpp"
 #include "actions/victim_units.hpp"
 #include "base/block_pool.hpp"
 #include "framework/session_state.hpp"
@@ -119,6 +120,13 @@ struct victim_set {
   void clear();
 };
 
+/// Units that a search may take, in victim order.
+struct candidate_list {
+  std::vector<victim_unit> units;
+  std::vector<std::uint32_t> before;  ///< by unit: the one that its group loses before it, or no_row
+  std::vector<std::pair<node_row, std::uint32_t>> by_node;  ///< units by the nodes that they have pods on, sorted
+};
+
 class victims_by_node;
 
 /// Amounts and marks by node or group that one search leaves as it found them.
@@ -140,7 +148,10 @@ struct victim_search_state : victim_survey {
   /// could not start any more, which KAI forgets when the group is simulated to leave; or pods share devices or have
   /// claims, where KAI's undo is not exact.
   bool plays_all;
-  std::uint64_t offered = 0;  ///< victims, in all searches
+  std::uint64_t offered = 0;           ///< victims, in all searches
+  std::vector<node_row> closed_nodes;  ///< not ready, or cordoned
+  framework::touched_nodes touched;    ///< nodes that a simulation has changed, where simulations leave traces
+  std::uint64_t traces = 0;            ///< simulations that may have left some
 
   // Of one search. What it takes from the heap it leaves to the next one.
   base::block_pool memory;
@@ -161,7 +172,14 @@ struct victim_search_state : victim_survey {
   std::vector<std::uint32_t> last_unit_of;  ///< by group: its newest unit
   std::vector<offered_unit> units;          ///< new victims in the order in which they were offered
   std::vector<offered_pod> pods;            ///< of the units
-  std::vector<std::int64_t> freed_by_set;   ///< by node
+  /// By leaf queues, and whether their pods have to have a place again: what is free once all have left that can lose
+  /// pods.
+  std::vector<std::pair<std::vector<std::pair<queue_row, bool>>, leaving_pods>> all_left;
+  std::uint64_t all_left_at = 0;                     ///< `commits` then
+  std::shared_ptr<const candidate_list> candidates;  ///< of searches that may take all of some leaves; null: not known
+  std::vector<queue_row> candidate_leaves;           ///< these
+  std::uint64_t candidates_at = 0;                   ///< `commits` then
+  std::vector<std::int64_t> freed_by_set;            ///< by node
   std::vector<node_row> nodes_of_set;
   gpu_bins bins;                                                   ///< of a rehearsal, as the four below
   std::vector<std::int32_t> levels;                                ///< by name rank: GPUs

@@ -14,9 +14,11 @@
 
 namespace kaisched::actions {
 
-/// Fills an empty queue with the groups that may lose pods to the waiting one, of the leaf queues that are accepted.
+/// Fills an empty queue with the groups that may lose pods to the waiting one, of the leaf queues that are accepted;
+/// where `helps` is given only with those that it accepts.
 result<void> offer_victims(job_queue& to, victim_search_state& kept, const victim_rules& rules, group_row waiting,
-                           const std::function<bool(queue_row)>& from_queue);
+                           const std::function<bool(queue_row)>& from_queue,
+                           const std::function<bool(group_row)>& helps = {});
 
 /// The pods without those of the unit; empty if no active one is left.
 [[nodiscard]] std::vector<pod_row> left_without(const framework::session_state& c, std::span<const pod_row> pods,
@@ -29,9 +31,10 @@ class victim_stream {
 
   /// Begins with the groups that `offer_victims` gives.
   result<void> open(victim_search_state& kept, const victim_rules& rules, group_row waiting,
-                    const std::function<bool(queue_row)>& from_queue) {
+                    const std::function<bool(queue_row)>& from_queue,
+                    const std::function<bool(group_row)>& helps = {}) {
     rules_ = &rules;
-    return offer_victims(queue_, kept, rules, waiting, from_queue);
+    return offer_victims(queue_, kept, rules, waiting, from_queue, helps);
   }
   [[nodiscard]] bool empty() const { return queue_.empty(); }
   /// Without pods where a group has nothing more that it could lose.

@@ -10,6 +10,7 @@
 #include "actions/placement.hpp"
 #include "actions/unit_remains.hpp"
 #include "framework/members.hpp"
+#include "framework/repeated_checks.hpp"
 
 namespace kaisched::actions {
 
@@ -32,6 +33,29 @@ result<bool> victim_trial::run(std::span<const victim_unit> units) {
     c_.statement.rollback(start);
   }
   return false;
+}
+
+result<void> victim_trial::leave_out([[maybe_unused]] std::span<const victim_unit> units) {
+  c_.run.search_effort.draw(1);
+#ifdef KAISCHED_CHECKS
+  if (!framework::is_repeated(++left_out_)) return {};
+  const action_statistics statistics = c_.results.statistics.back();
+  const std::uint64_t sets = c_.run.sets_tried;
+  const framework::effort effort = c_.run.search_effort;
+  const std::uint32_t start = c_.statement.depth();
+  victim_rules quiet = rules_;  // which tells nothing
+  quiet.refused = nullptr;
+  quiet.over_budget = nullptr;
+  quiet.moved_too_much = nullptr;
+  const result<bool> helps = victim_trial(c_, waiting_, quiet, plan_).run(units);
+  c_.statement.rollback(start);
+  c_.run.search_effort = effort;
+  c_.results.statistics.back() = statistics;
+  c_.run.sets_tried = sets;
+  if (!helps) return helps.failure();
+  if (*helps) return error{status::internal, "invariant violated: a set that has no room helps", {}};
+#endif
+  return {};
 }
 
 bool victim_trial::moves_little(std::span<const victim_unit> units) const {

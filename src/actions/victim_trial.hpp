@@ -28,6 +28,8 @@ class victim_trial {
 
   /// True: the set helps, and the statement holds what becomes of it. False: the statement is as it was.
   [[nodiscard]] result<bool> run(std::span<const victim_unit> units);
+  /// In place of a trial of a set that has no room (S26): it costs a step. Builds with checks try it now and then.
+  [[nodiscard]] result<void> leave_out(std::span<const victim_unit> units);
   /// The same for a set that is decided: where fewer pods move, and the same ones are lost, if the pods of each group
   /// that have their own places free come back there first, the statement holds that.
   [[nodiscard]] result<bool> decide(std::span<const victim_unit> units);
@@ -48,6 +50,7 @@ class victim_trial {
   const victim_rules& rules_;
   domain_plan* plan_;
   bool was_placed_ = false;
+  std::uint64_t left_out_ = 0;  ///< sets, in builds with checks
 };
 
 /// Gives claims to pods that the statement has evicted: the gang of their group, then one pod after the other, until

@@ -328,9 +328,10 @@ constexpr std::array entries{
         "seconds after a long search for victims in which the same action gives the group no other long one; "
         "-1: 600; 0: none. In compat only, and not where search_steps is -1"),
     integer<&policy_options::search_steps>(
-        "search_steps", "10000", -1, 1e15,
+        "search_steps", "-2", -2, 1e15,
         "steps that a search for victims takes for one group: 10 for a set that is tried, 1 for each of its "
-        "pods and of those that wait, 1 for a set that is ruled out; -1: no limit"),
+        "pods and of those that wait, 1 for a set that is ruled out; -1: no limit; -2: 10000 in compat and 1000 in "
+        "strict"),
     integer<&policy_options::session_steps>(
         "session_steps", "1000000", -1, 1e15,
         "the same for all searches of a session; actions share what is left alike; -1: no limit"),

@@ -61,6 +61,7 @@ bool gpu_amounts::lack_memory(std::span<const pod_row> chunk) const {
     asked_mib += c.mig_memory_gb;
   }
   for (node_row row = 0; asked_mib > 0 && row < c_->state().node_count(); ++row) {
+    if (!(*c_->state().nodes)[row]->open()) continue;
     const std::size_t at = static_cast<std::size_t>(row) * c_->state().dims() + dim_gpu;
     const std::int64_t idle = (*c_->live.idle)[at] + in_instances(*c_->live.idle, row);
     const std::int64_t releasing = (*c_->live.releasing)[at] + in_instances(*c_->live.releasing, row);

@@ -30,7 +30,8 @@ class gpu_amounts {
   [[nodiscard]] bool count_parts() const;
   /// All of the node.
   [[nodiscard]] std::int64_t capacity(node_row row) const;
-  /// `compat`: these pods ask for more GPU memory than all nodes together have free or coming free.
+  /// `compat`: these pods ask for more GPU memory than all nodes that are ready and not cordoned have free or coming
+  /// free.
   [[nodiscard]] bool lack_memory(std::span<const pod_row> chunk) const;
   /// Instances of divided GPUs among some amounts of a node, as parts of whole ones.
   [[nodiscard]] std::int64_t in_instances(const std::vector<std::int64_t>& amounts, node_row row) const;

@@ -17,7 +17,12 @@ void session_statement::tell_before(const policy::place_change& change, std::uin
 }
 
 void session_statement::tell_after(const policy::place_change& change, std::uint32_t saved) {
-  if (!c_->constraints.empty()) c_->constraints.after_amounts(c_->access, c_->live, change, saved);
+  if (c_->constraints.empty()) return;
+  if (touches != nullptr) {
+    touches->note(change.row);
+    if (change.left != no_row) touches->note((*c_->state().node_row_of_slot)[change.left]);
+  }
+  c_->constraints.after_amounts(c_->access, c_->live, change, saved);
 }
 
 void session_statement::tell(pod_row pod, std::uint32_t node, pod_status before) {
@@ -48,6 +53,7 @@ void session_statement::set_status(pod_row pod, pod_status status) {
 
 /// What the node has free has changed.
 void session_statement::note_node(node_row row) {
+  if (touches != nullptr) touches->note(row);
   c_->choice.node_changed(*c_, row);
   c_->books.note(row);
   c_->constraints.node_changed(c_->access, row);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <kaisched/decisions.hpp>
@@ -51,6 +52,23 @@ struct division {
 };
 
 /// All changes of where pods are go through here. What was done since the last commit is in the log.
+/// Nodes that were changed, each once.
+struct touched_nodes {
+  std::vector<node_row> rows;
+
+  explicit touched_nodes(std::size_t nodes) : is_in_(nodes, 0) {}
+  void note(node_row row) {
+    if (std::exchange(is_in_[row], 1) == 0) rows.push_back(row);
+  }
+  void clear() {
+    for (const node_row row : rows) is_in_[row] = 0;
+    rows.clear();
+  }
+
+ private:
+  std::vector<std::uint8_t> is_in_;
+};
+
 class session_statement {
  public:
   void connect(session_state& c) { c_ = &c; }
@@ -117,6 +135,7 @@ class session_statement {
   bool abandoned = false;              ///< a statement of this session was
   std::vector<pod_row> evicted_twice;  ///< by statements that stand; their queues got the amount back twice
   std::uint32_t commits = 0;           ///< of statements, in this session
+  touched_nodes* touches = nullptr;    ///< notes nodes that operations and their undo change; null: they are not noted
   std::uint64_t frees = 0;             ///< grows whenever something comes free: what did not fit may fit now
 
  private:

@@ -538,7 +538,9 @@ bool victim_oracle::may_ask(evicting action, std::size_t g) const {
   if (action == evicting::preempt) return !quota_refuses(s_, g, asked);
   if (action == evicting::consolidation) {
     std::int64_t free = 0;
-    for (std::size_t n = 0; n < w_.nodes.size(); ++n) free += s_.idle[n][dim_gpu] + s_.coming[n][dim_gpu];
+    for (std::size_t n = 0; n < w_.nodes.size(); ++n) {
+      if (w_.nodes[n].open) free += s_.idle[n][dim_gpu] + s_.coming[n][dim_gpu];
+    }
     return mine.preemptible && asked[dim_gpu] <= free;
   }
   for (std::size_t r = 0; r < quota_dimensions; ++r) {
