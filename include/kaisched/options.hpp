@@ -140,7 +140,8 @@ struct policy_options {
   std::int64_t requeue_delay = 0;                 ///< nanoseconds, where no group says otherwise
   std::int64_t staleness_grace = 60'000'000'000;  ///< nanoseconds, where no group says otherwise; negative: for ever
   bool reclaim_moves = true;                      ///< victims of `reclaim` that find another place have lost nothing
-  /// Of a search for victims, per group; `unlimited`, `by_mode`: 10,000 in compat, 1,000 in strict.
+  /// Of a search for victims, per group; `unlimited`, `by_mode`: 10,000 in compat, in strict 1,000 and 100 for each GPU
+  /// that the group asks for.
   std::int64_t search_steps = by_mode;
   std::int64_t action_steps = 500'000;     ///< of all searches for victims in one action; `unlimited`
   std::int64_t session_steps = 1'000'000;  ///< of all searches for victims in one session; `unlimited`

@@ -45,10 +45,10 @@ exact_search::exact_search(victim_search_state& kept, group_row waiting, const v
 
 bool exact_search::lacks_room(std::span<const victim_unit> set) { return bound_.lacks_room(set); }
 
-result<void> exact_search::collect(std::size_t most, candidates which) {
+result<void> exact_search::collect(std::size_t most, candidate_groups which) {
   measure();
   std::vector<queue_row> leaves;
-  const bool is_shared = most == every_unit && which == candidates::all && takes_all_of(leaves);
+  const bool is_shared = most == every_unit && which == candidate_groups::all && takes_all_of(leaves);
   if (is_shared && kept_.candidates_at == c_.statement.commits && kept_.candidates != nullptr &&
       kept_.candidate_leaves == leaves) {
     all_ = kept_.candidates;
@@ -59,7 +59,7 @@ result<void> exact_search::collect(std::size_t most, candidates which) {
   victim_stream stream(kept_);
   const auto& from_queue = rules_.queue_may_move ? rules_.queue_may_move : rules_.queue_may_lose;
   std::function<bool(group_row)> helps;
-  if (which == candidates::on_usable_nodes) helps = [this](group_row g) { return bound_.frees_usable_node(g); };
+  if (which == candidate_groups::on_usable_nodes) helps = [this](group_row g) { return bound_.frees_usable_node(g); };
   if (auto done = stream.open(kept_, rules_, waiting_, from_queue, helps); !done) return done;
   std::map<group_row, std::uint32_t> last;
   while (!stream.empty() && made->units.size() < most) {
@@ -283,7 +283,8 @@ result<bool> exact_search::find_small_set() {
   const std::vector<excess> limits = excesses();
   // Where amounts do not tell which units open a node all of them may.
   const bool by_amount = !c_.constraints.has(policy::trait_not_by_amount);
-  const candidates which = by_amount && limits.empty() ? candidates::on_usable_nodes : candidates::all;
+  const candidate_groups which =
+      by_amount && limits.empty() ? candidate_groups::on_usable_nodes : candidate_groups::all;
   c_.run.search_effort.draw(look_);
   if (!c_.run.search_effort.goes_on()) return false;
   if (auto done = collect(every_unit, which); !done) return done.failure();
@@ -300,9 +301,9 @@ result<bool> exact_search::find_small_set() {
   if (!helps || *helps) return helps;
   // Where the chunk has no place, or is refused whoever else leaves, larger sets are no better.
   if (!was_placed_ || !rules_.more_may_help) return false;
-  if (which != candidates::all) {
+  if (which != candidate_groups::all) {
     tried_.clear();
-    if (auto done = collect(every_unit, candidates::all); !done) return done.failure();
+    if (auto done = collect(every_unit, candidate_groups::all); !done) return done.failure();
   }
   return try_sets_of(every_position());
 }

@@ -64,11 +64,11 @@ class exact_search {
   };
 
   /// Groups that units are collected of.
-  enum class candidates : std::uint8_t {
+  enum class candidate_groups : std::uint8_t {
     all,
     on_usable_nodes,  ///< with pods on nodes that some pod of the chunk may use
   };
-  result<void> collect(std::size_t most, candidates which = candidates::all);
+  result<void> collect(std::size_t most, candidate_groups which = candidate_groups::all);
   [[nodiscard]] positions every_position() const;
   [[nodiscard]] std::vector<victim_unit> units_at(const positions& at) const;
   [[nodiscard]] positions closure_of(const positions& at) const;

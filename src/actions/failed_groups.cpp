@@ -333,10 +333,12 @@ void failed_groups::note_cut(group_row group) { ++cuts_[strict_signature_of(grou
 
 std::int64_t failed_groups::most_steps(group_row group) {
   constexpr unsigned most_halves = 4;
-  const std::int64_t most = framework::search_steps_of(c_.options);
-  if (cuts_.empty() || most == unlimited) return unlimited;
+  std::int64_t gpus = 0;
+  for (const pod_row p : c_.chunks.chunk_of(group, true)) gpus += gpus_wanted(c_, p);
+  const std::int64_t most = framework::search_steps_of(c_.options, gpus);
+  if (cuts_.empty() || most == unlimited) return most;
   const auto known = cuts_.find(strict_signature_of(group).kind);
-  if (known == cuts_.end()) return unlimited;
+  if (known == cuts_.end()) return most;
   return std::max<std::int64_t>(1, most >> std::min(known->second, most_halves));
 }
 

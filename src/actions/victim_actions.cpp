@@ -590,7 +590,12 @@ result<void> drive(session_state& c, bool preemptible_only, bool per_queue, std:
     const std::uint64_t sets_before = c.run.sets_tried;
     ++c.results.statistics.back().groups_tried;
     const bool is_first = c.run.search_effort.drawn_in_action() == 0;
-    const std::int64_t most = c.compat() ? backoff.most_steps(group) : failed.most_steps(group);
+    std::int64_t most = failed.most_steps(group);
+    if (c.compat()) {
+      const std::int64_t wait = backoff.most_steps(group);
+      most = framework::search_steps_of(c.options, 0);
+      if (wait != unlimited && (most == unlimited || wait < most)) most = wait;
+    }
     c.run.search_effort.begin_group(most);
     result<bool> gently = one.gently ? one.gently() : false;
     if (!gently) return gently.failure();

@@ -330,8 +330,8 @@ constexpr std::array entries{
     integer<&policy_options::search_steps>(
         "search_steps", "-2", -2, 1e15,
         "steps that a search for victims takes for one group: 10 for a set that is tried, 1 for each of its "
-        "pods and of those that wait, 1 for a set that is ruled out; -1: no limit; -2: 10000 in compat and 1000 in "
-        "strict"),
+        "pods and of those that wait, 1 for a set that is ruled out; -1: no limit; -2: 10000 in compat, 1000 and 100 "
+        "for each GPU that is asked for in strict"),
     integer<&policy_options::session_steps>(
         "session_steps", "1000000", -1, 1e15,
         "the same for all searches of a session; actions share what is left alike; -1: no limit"),

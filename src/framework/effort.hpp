@@ -10,12 +10,14 @@
 
 namespace kaisched::framework {
 
-/// Steps of one group (option `search_steps`), or `unlimited`.
-[[nodiscard]] inline std::int64_t search_steps_of(const policy_options& options) {
+/// Steps of a search for a chunk that asks for so many GPUs, in milli-GPU (option `search_steps`), or `unlimited`. By
+/// default, in `strict`, more for a large one: its victims alone are many.
+[[nodiscard]] inline std::int64_t search_steps_of(const policy_options& options, std::int64_t gpus) {
   constexpr std::int64_t of_compat = 10'000;
   constexpr std::int64_t of_strict = 1'000;
+  constexpr std::int64_t per_gpu = 100;
   if (options.search_steps != policy_options::by_mode) return options.search_steps;
-  return options.mode == decision_mode::compat ? of_compat : of_strict;
+  return options.mode == decision_mode::compat ? of_compat : of_strict + per_gpu * (gpus / whole_device);
 }
 
 /// Steps that searches may still take: for one group, in one action and in one session (options `search_steps`,
@@ -24,7 +26,7 @@ class effort {
  public:
   effort() = default;
   explicit effort(const policy_options& options)
-      : most_of_group_(amount(search_steps_of(options))),
+      : most_of_group_(amount(options.search_steps == policy_options::by_mode ? unlimited : options.search_steps)),
         most_of_action_(amount(options.action_steps)),
         session_(amount(options.session_steps)) {}
 
