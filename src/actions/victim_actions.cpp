@@ -590,12 +590,9 @@ result<void> drive(session_state& c, bool preemptible_only, bool per_queue, std:
     const std::uint64_t sets_before = c.run.sets_tried;
     ++c.results.statistics.back().groups_tried;
     const bool is_first = c.run.search_effort.drawn_in_action() == 0;
-    std::int64_t most = failed.most_steps(group);
-    if (c.compat()) {
-      const std::int64_t wait = backoff.most_steps(group);
-      most = framework::search_steps_of(c.options, 0);
-      if (wait != unlimited && (most == unlimited || wait < most)) most = wait;
-    }
+    std::int64_t most = c.compat() ? framework::search_steps_of(c.options, 0) : failed.most_steps(group);
+    if (const std::int64_t wait = c.compat() ? backoff.most_steps(group) : unlimited; wait != unlimited)
+      most = most == unlimited ? wait : std::min(most, wait);
     c.run.search_effort.begin_group(most);
     result<bool> gently = one.gently ? one.gently() : false;
     if (!gently) return gently.failure();

@@ -13,9 +13,11 @@ result<void> offer_victims(job_queue& to, victim_search_state& kept, const victi
                            const std::function<bool(queue_row)>& from_queue,
                            const std::function<bool(group_row)>& helps) {
   framework::session_state& c = kept.c;
-  const auto accepts = [waiting, &rules, helps](group_row g) {
-    return g != waiting && (!helps || helps(g)) && rules.may_lose(g);
-  };
+  // Small enough to be kept without memory of its own where all may help.
+  std::function<bool(group_row)> accepts = [waiting, &rules](group_row g) { return g != waiting && rules.may_lose(g); };
+  if (helps) {
+    accepts = [waiting, &rules, helps](group_row g) { return g != waiting && helps(g) && rules.may_lose(g); };
+  }
   if (rules.most == 0) {
     std::pmr::vector<queue_row> leaves(&kept.memory);
     for (const queue_row q : kept.victims.leaves()) {
