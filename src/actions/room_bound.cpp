@@ -266,14 +266,7 @@ void room_bound::leave(group_row group) {
 
 bool room_bound::frees_usable_node(group_row group) {
   if (!is_open_) open();
-  const model::group_core& g = c_.state().groups[group];
-  for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
-    for (pod_row p = c_.state().subs[sub].first_pod; p != no_row; p = c_.state().pods[p].next) {
-      if (framework::is_active(c_, p) && c_.live.pod_node[p] != no_row && scopes_.front().nodes[node_of(c_, p)] != 0)
-        return true;
-    }
-  }
-  return false;
+  return has_pods_among(c_, group, scopes_.front().nodes);
 }
 
 bool room_bound::lacks_room() {

@@ -112,16 +112,6 @@ bool victim_builder::frees_nothing_usable(std::span<const pod_row> unit) const {
          std::none_of(unit.begin(), unit.end(), [this](pod_row p) { return usable_[node_of(c_, p)] != 0; });
 }
 
-bool victim_builder::has_pods_on_usable(group_row group) const {
-  const model::group_core& g = c_.state().groups[group];
-  for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
-    for (pod_row p = c_.state().subs[sub].first_pod; p != no_row; p = c_.state().pods[p].next) {
-      if (is_active(c_, p) && c_.live.pod_node[p] != no_row && usable_[node_of(c_, p)] != 0) return true;
-    }
-  }
-  return false;
-}
-
 victim_builder::~victim_builder() {
   for (const node_row row : freed_rows_) kept_.marks[row].freed = 0;
   for (const node_row row : touched_) kept_.marks[row] = {};
@@ -162,7 +152,7 @@ result<bool> victim_builder::each_state(const std::function<result<bool>()>& vis
     if (!ends || *ends) return ends;
   }
   std::function<bool(group_row)> helps;
-  if (!usable_.empty()) helps = [this](group_row g) { return has_pods_on_usable(g); };
+  if (!usable_.empty()) helps = [this](group_row g) { return has_pods_among(c_, g, usable_); };
   if (auto done = offer_victims(queue_, kept_, rules_, waiting_, rules_.queue_may_lose, helps); !done)
     return done.failure();
   while (!queue_.empty()) {

@@ -126,7 +126,6 @@ class victim_builder {
   /// Pending pods that ask for certain nodes and have seen none yet.
   /// `strict`: no pod of the chunk may use a node of the unit, and no limit of a queue is in the way (S23).
   [[nodiscard]] bool frees_nothing_usable(std::span<const pod_row> unit) const;
-  [[nodiscard]] bool has_pods_on_usable(group_row group) const;
   void find_usable_nodes();
   [[nodiscard]] bool is_limited() const;
   void satisfy(node_row row);

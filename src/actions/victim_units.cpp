@@ -61,6 +61,16 @@ bool has_pods_to_lose(const session_state& c, group_row group) {
   return g.semi_preemptible ? !next_unit(c, group, pods_of(c, group)).empty() : g.preemptible;
 }
 
+bool has_pods_among(const session_state& c, group_row group, const framework::node_set& nodes) {
+  const model::group_core& g = c.state().groups[group];
+  for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
+    for (pod_row p = c.state().subs[sub].first_pod; p != no_row; p = c.state().pods[p].next) {
+      if (is_active(c, p) && c.live.pod_node[p] != no_row && nodes[node_of(c, p)] != 0) return true;
+    }
+  }
+  return false;
+}
+
 unit_list victims_by_group(const scenario& of) {
   unit_list units(of.recorded.begin(), of.recorded.end());
   units.insert(units.end(), of.potential.begin(), of.potential.end());

@@ -109,6 +109,9 @@ inline void tell_budget(const victim_rules& rules, const policy::budget_refusal&
 /// Preemptible, with pods on nodes; semi-preemptible, with pods beyond its core.
 [[nodiscard]] bool has_pods_to_lose(const framework::session_state& c, group_row group);
 
+/// Some active pod of the group is on one of the nodes.
+[[nodiscard]] bool has_pods_among(const framework::session_state& c, group_row group, const framework::node_set& nodes);
+
 /// All that the group has are places that were kept for it from earlier sessions: others have left for them, and before
 /// this session none of its pods had started.
 [[nodiscard]] bool has_kept_places_only(const framework::session_state& c, group_row group);
