@@ -199,7 +199,8 @@ framework::signature failed_groups::signature_of(group_row group) {
   for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
     if (s.subs[sub].is_set) continue;
     framework::signature& made = pod_sets.emplace_back();
-    const std::uint32_t inactive = c_.counts(sub).total - c_.counts(sub).active_allocated;
+    const model::sub_counts& counts = s.live.counts[sub];
+    const std::uint32_t inactive = counts.total - counts.active_allocated;
     if (inactive == 0) continue;
     made.push_back(number_of_topologies(sub));
     if (s.subs[sub].is_uniform) {
@@ -208,7 +209,7 @@ framework::signature failed_groups::signature_of(group_row group) {
     }
     std::map<std::uint32_t, std::uint32_t> waiting;
     for (pod_row p = s.subs[sub].first_pod; p != no_row; p = s.pods[p].next) {
-      if (!model::is_in(static_cast<pod_status>(c_.live.pod_state[p]), model::active_allocated))
+      if (!model::is_in(static_cast<pod_status>(s.live.pod_state[p]), model::active_allocated))
         ++waiting[number_of_class(s.pods[p].pod_class)];
     }
     for (const auto& [number, count] : waiting) made.insert(made.end(), {number, count});
