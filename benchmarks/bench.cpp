@@ -46,6 +46,7 @@ struct settings {
   std::string preset;
   std::vector<std::int64_t> gpus{512};
   std::uint64_t seeds = 20;
+  bool second = false;
 };
 
 /// Scenarios whose actions and features the engine has.
@@ -277,44 +278,74 @@ nlohmann::json run_divisions(const settings& s) {
   return row;
 }
 
-/// Clusters with more work than GPUs, of several seeds: processor time of a session.
+void print_contended(std::int64_t gpus, std::uint64_t seed, std::string_view which,
+                     const bench::contended_result& made) {
+  fmt::print("{:<9} {:>6} GPUs {:>5} nodes {:>6} pods  seed {:>3}  open {:>7.2f} ms", which, gpus, made.nodes,
+             made.pods, seed, made.open * 1e3);
+  for (std::size_t i = 0; i < made.actions.size(); ++i)
+    fmt::print("  {:.5} {:>8.2f}/{}", made.names[i], made.actions[i] * 1e3, made.simulations[i]);
+  fmt::print("  all {:>9.2f} ms  binds {} pipelines {} evicts {} moves {}  GPUs {} -{}  {}\n", made.total() * 1e3,
+             made.decisions[1], made.decisions[2], made.decisions[3], made.decisions[4], made.placed / 1000,
+             made.lost / 1000, made.digest.substr(0, 8));
+  std::fflush(stdout);
+}
+
+nlohmann::json contended_row(const bench::contended_result& made) {
+  return {{"pods", made.pods},
+          {"open_s", made.open},
+          {"actions_s", made.actions},
+          {"total_s", made.total()},
+          {"simulations", made.simulations},
+          {"placed_milli_gpu", made.placed},
+          {"lost_milli_gpu", made.lost},
+          {"decisions_sha256", made.digest}};
+}
+
+/// Prints median and largest of clusters of one size.
+void summarise(nlohmann::json& size, std::string_view which, const std::string& mode,
+               const std::vector<double>& totals) {
+  size["total_s"] = median(totals);
+  size["most_s"] = *std::max_element(totals.begin(), totals.end());
+  fmt::print("{:<9} {:>6} GPUs, {}: median {:.2f} ms, most {:.2f} ms\n", which, size["gpus"].get<std::int64_t>(), mode,
+             median(totals) * 1e3, size["most_s"].get<double>() * 1e3);
+}
+
+/// Clusters of one size with more work than GPUs, of several seeds: processor time of a session, or of two.
+nlohmann::json run_contended_size(const engine& e, const settings& s, std::int64_t gpus) {
+  std::vector<double> totals;
+  std::vector<double> later;
+  nlohmann::json size{{"gpus", gpus}, {"seeds", nlohmann::json::array()}};
+  for (std::uint64_t seed = s.seed; seed < s.seed + s.seeds; ++seed) {
+    const bench::contended_pair made =
+        bench::run_contended(e, {.gpus = gpus, .seed = seed, .runs = s.runs, .second = s.second});
+    totals.push_back(made.first.total());
+    print_contended(gpus, seed, "contended", made.first);
+    size["nodes"] = made.first.nodes;
+    nlohmann::json row = contended_row(made.first);
+    row["seed"] = seed;
+    if (made.second) {
+      later.push_back(made.second->total());
+      print_contended(gpus, seed, "second", *made.second);
+      row["second"] = contended_row(*made.second);
+      row["second"]["changes_s"] = made.second->changes;
+    }
+    size["seeds"].push_back(std::move(row));
+  }
+  summarise(size, "contended", s.mode, totals);
+  if (!later.empty()) {
+    nlohmann::json second{{"gpus", gpus}};
+    summarise(second, "second", s.mode, later);
+    size["second"] = std::move(second);
+  }
+  return size;
+}
+
 nlohmann::json run_contended_clusters(const settings& s) {
-  constexpr std::int64_t load_percent = 130;
   nlohmann::json row{{"scenario", "contended"}, {"mode", s.mode}, {"sizes", nlohmann::json::array()}};
   engine e;
   must(e.set("mode", s.mode));
   set_options(e, s);
-  for (const std::int64_t gpus : s.gpus) {
-    std::vector<double> totals;
-    nlohmann::json size{{"gpus", gpus}, {"seeds", nlohmann::json::array()}};
-    for (std::uint64_t seed = s.seed; seed < s.seed + s.seeds; ++seed) {
-      const bench::contended_result made = bench::run_contended(e, gpus, load_percent, seed, s.runs);
-      totals.push_back(made.total());
-      fmt::print("contended {:>6} GPUs {:>5} nodes {:>6} pods  seed {:>3}  open {:>7.2f} ms", gpus, made.nodes,
-                 made.pods, seed, made.open * 1e3);
-      for (std::size_t i = 0; i < made.actions.size(); ++i)
-        fmt::print("  {:.5} {:>8.2f}/{}", made.names[i], made.actions[i] * 1e3, made.simulations[i]);
-      fmt::print("  all {:>9.2f} ms  binds {} pipelines {} evicts {} moves {}  GPUs {} -{}  {}\n", made.total() * 1e3,
-                 made.decisions[1], made.decisions[2], made.decisions[3], made.decisions[4], made.placed / 1000,
-                 made.lost / 1000, made.digest.substr(0, 8));
-      std::fflush(stdout);
-      size["nodes"] = made.nodes;
-      size["seeds"].push_back({{"seed", seed},
-                               {"pods", made.pods},
-                               {"open_s", made.open},
-                               {"actions_s", made.actions},
-                               {"total_s", made.total()},
-                               {"simulations", made.simulations},
-                               {"placed_milli_gpu", made.placed},
-                               {"lost_milli_gpu", made.lost},
-                               {"decisions_sha256", made.digest}});
-    }
-    size["total_s"] = median(totals);
-    size["most_s"] = *std::max_element(totals.begin(), totals.end());
-    fmt::print("contended {:>6} GPUs, {}: median {:.2f} ms, most {:.2f} ms\n", gpus, s.mode, median(totals) * 1e3,
-               size["most_s"].get<double>() * 1e3);
-    row["sizes"].push_back(std::move(size));
-  }
+  for (const std::int64_t gpus : s.gpus) row["sizes"].push_back(run_contended_size(e, s, gpus));
   return row;
 }
 
@@ -469,6 +500,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 1048576))
       ->capture_default_str();
   app.add_option("--seeds", s.seeds, "contended: clusters of each size, from --seed on")->capture_default_str();
+  app.add_flag("--second", s.second, "contended: a second session after 20 changes");
   app.add_option("--set", s.options,
                  "contended, repartition, presets: KEY=VALUE, an option of the engine; kai keeps its own");
   app.add_option("--preset", s.preset, "presets: only those whose names begin so, beside kai");

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,11 +12,11 @@
 
 namespace kaisched::bench {
 
-/// What one cluster cost: processor seconds of this thread.
+/// What one session cost: processor seconds of this thread.
 struct contended_result {
-  std::uint64_t seed = 0;
   std::int64_t nodes = 0;
   std::int64_t pods = 0;
+  double changes = 0;  ///< to apply what has changed since the session before and to take the snapshot; not in `total`
   double open = 0;
   std::vector<double> actions;              ///< in their order
   std::vector<std::string> names;           ///< of the actions
@@ -28,8 +29,21 @@ struct contended_result {
   [[nodiscard]] double total() const;
 };
 
-/// One session of five actions over a new cluster with so many GPUs; of several runs the fastest.
-[[nodiscard]] contended_result run_contended(const engine& with, std::int64_t gpus, std::int64_t load_percent,
-                                             std::uint64_t seed, int runs);
+struct contended_settings {
+  std::int64_t gpus = 512;
+  std::int64_t load_percent = 130;
+  std::uint64_t seed = 1;
+  int runs = 1;         ///< of each session; the fastest counts
+  bool second = false;  ///< a second session follows
+};
+
+struct contended_pair {
+  contended_result first;
+  std::optional<contended_result> second;
+};
+
+/// One session of five actions over a new cluster. The second session comes a second later: the cluster has taken in
+/// what the first one decided, 9 pods have finished, 10 pods of one GPU have come, and one node takes no more pods.
+[[nodiscard]] contended_pair run_contended(const engine& with, const contended_settings& settings);
 
 }  // namespace kaisched::bench
