@@ -55,11 +55,14 @@ def measure(binary, scenario, nodes, runs=5, mode="compat"):
         return json.loads(out.read_text())["results"][0]
 
 
+def shared_folder():
+    return Path(os.environ.get("KAISCHED_SHARED", ROOT.parent / "shared"))
+
+
 def recorded_times():
     """Seconds that KAI took for the actions, by scenario and nodes, if they are at hand."""
-    folder = Path(os.environ.get("KAISCHED_SHARED", ROOT.parent / "shared"))
     known = {}
-    path = folder / "benchmarks" / "kai_results.csv"
+    path = shared_folder() / "benchmarks" / "kai_results.csv"
     if not path.exists():
         return known
     with path.open() as file:
