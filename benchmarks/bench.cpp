@@ -6,7 +6,6 @@
 #include <malloc.h>
 #include <map>
 #include <set>
-#include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -23,6 +22,7 @@
 #include "benchmarks/divided_cluster.hpp"
 #include "benchmarks/explanations.hpp"
 #include "benchmarks/few_changes.hpp"
+#include "benchmarks/large_minute.hpp"
 #include "benchmarks/scenarios.hpp"
 #include "benchmarks/threads.hpp"
 #include "benchmarks/timing.hpp"
@@ -32,6 +32,8 @@ namespace {
 
 using namespace kaisched;
 using bench::must;
+using bench::peak_rss;
+using bench::reset_peak;
 using bench::seconds;
 
 struct settings {
@@ -47,9 +49,11 @@ struct settings {
   std::vector<std::int64_t> gpus{512};
   std::uint64_t seeds = 20;
   bool second = false;
+  double scale = 1;
+  std::string part;
 };
 
-/// Scenarios whose actions and features the engine has.
+/// Scenarios whose actions and features the engine has, without `large`, which takes minutes.
 std::vector<std::string> supported_scenarios() {
   return {"fill",
           "overflow",
@@ -94,19 +98,6 @@ double p99(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[(values.size() - 1) * 99 / 100];
 }
-
-/// Memory that the process held at most since `reset_peak`, in bytes.
-std::int64_t peak_rss() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmHWM:")) return std::stoll(line.substr(6)) * 1024;
-  }
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_maxrss * 1024;
-}
-
-void reset_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
 struct timings {
   std::vector<double> load, snapshot, open, actions, read, total;
@@ -349,6 +340,97 @@ nlohmann::json run_contended_clusters(const settings& s) {
   return row;
 }
 
+nlohmann::json run_large_victims(const settings& s, const std::string& mode) {
+  engine e;
+  must(e.set("mode", mode));
+  set_options(e, s);
+  const bench::victims_result made = bench::run_victims(e, s.scale);
+  constexpr double mebibyte = 1 << 20;
+  fmt::print(
+      "victims, {}: {} nodes, {} pods, gang of {}\n"
+      "  load {:.2f} s  open {:.3f} s  preempt {:.3f} s, {} ({} sets, {} steps{})\n"
+      "  gets {} places; {} pods of {} groups leave with {} GPUs, {} move, {} could stay; at least {} leave, as {:.2f} "
+      "s prove\n"
+      "  peak {:.0f} MiB, before the cluster {:.0f} MiB  {}\n",
+      mode, made.nodes, made.pods, made.gang, made.load, made.open, made.action, made.outcome, made.simulations,
+      made.steps, made.cut ? ", cut" : "", made.placed, made.evicted, made.evicted_groups, made.lost, made.moved,
+      made.needless, made.bound, made.gaps, static_cast<double>(made.peak) / mebibyte,
+      static_cast<double>(made.columns_peak) / mebibyte, made.digest.substr(0, 12));
+  std::fflush(stdout);
+  return {{"part", "victims"},
+          {"mode", mode},
+          {"nodes", made.nodes},
+          {"pods", made.pods},
+          {"gang", made.gang},
+          {"load_s", made.load},
+          {"open_s", made.open},
+          {"preempt_s", made.action},
+          {"outcome", made.outcome},
+          {"cut", made.cut},
+          {"simulations", made.simulations},
+          {"steps", made.steps},
+          {"placed", made.placed},
+          {"evicted", made.evicted},
+          {"evicted_groups", made.evicted_groups},
+          {"evicted_gpus", made.lost},
+          {"moved", made.moved},
+          {"needless", made.needless},
+          {"bound", made.bound},
+          {"gaps_s", made.gaps},
+          {"columns_peak_bytes", made.columns_peak},
+          {"peak_rss_bytes", made.peak},
+          {"decisions_sha256", made.digest}};
+}
+
+nlohmann::json run_large_filling(const settings& s, bool alone) {
+  engine e;
+  must(e.set("mode", s.mode));
+  set_options(e, s);
+  const bench::filling_result made = bench::run_filling(e, s.scale, alone);
+  constexpr double mebibyte = 1 << 20;
+  fmt::print(
+      "{}, {}: {} nodes, {} pods, {} groups\n"
+      "  load {:.3f} s  open {:.3f} s  allocate {:.3f} s  read {:.3f} s  all {:.3f} s  {} start\n"
+      "  peak {:.0f} MiB, before the cluster {:.0f} MiB  {}\n"
+      "  then: decisions taken in {:.3f} s; one more pod: {:.4f} s, session {:.4f} s, {} start; peak {:.0f} MiB\n",
+      alone ? "pods alone" : "pods in jobs", s.mode, made.nodes, made.pods, made.groups, made.load, made.open,
+      made.action, made.read, made.total(), made.binds, static_cast<double>(made.peak) / mebibyte,
+      static_cast<double>(made.columns_peak) / mebibyte, made.digest.substr(0, 12), made.assume, made.change,
+      made.again, made.binds_again, static_cast<double>(made.peak_again) / mebibyte);
+  std::fflush(stdout);
+  return {{"part", alone ? "alone" : "jobs"},
+          {"mode", s.mode},
+          {"nodes", made.nodes},
+          {"pods", made.pods},
+          {"groups", made.groups},
+          {"load_s", made.load},
+          {"open_s", made.open},
+          {"allocate_s", made.action},
+          {"read_s", made.read},
+          {"total_s", made.total()},
+          {"binds", made.binds},
+          {"columns_peak_bytes", made.columns_peak},
+          {"peak_rss_bytes", made.peak},
+          {"assume_s", made.assume},
+          {"change_s", made.change},
+          {"again_s", made.again},
+          {"binds_again", made.binds_again},
+          {"peak_again_bytes", made.peak_again},
+          {"decisions_sha256", made.digest}};
+}
+
+/// Very large clusters: victims for a large gang in both modes, and pods that fill empty nodes.
+nlohmann::json run_large(const settings& s) {
+  nlohmann::json row{{"scenario", "large"}, {"scale", s.scale}, {"parts", nlohmann::json::array()}};
+  const auto wanted = [&](std::string_view part) { return s.part.empty() || s.part == part; };
+  for (const char* mode : {"strict", "compat"}) {
+    if (wanted(fmt::format("victims-{}", mode))) row["parts"].push_back(run_large_victims(s, mode));
+  }
+  if (wanted("jobs")) row["parts"].push_back(run_large_filling(s, false));
+  if (wanted("alone")) row["parts"].push_back(run_large_filling(s, true));
+  return row;
+}
+
 /// The same work with the threads of an executor.
 nlohmann::json run_with_threads(const settings& s) {
   nlohmann::json row{{"scenario", "threads"}, {"nodes", s.nodes}, {"threads", s.threads}};
@@ -472,12 +554,13 @@ nlohmann::json run_presets(const settings& s) {
   return row;
 }
 
-constexpr std::array<special_scenario, 8> special_scenarios{{{"hami_fit", run_device_fit},
+constexpr std::array<special_scenario, 9> special_scenarios{{{"hami_fit", run_device_fit},
                                                              {"few_changes", run_steps},
                                                              {"threads", run_with_threads},
                                                              {"presets", run_presets},
                                                              {"repartition", run_divisions},
                                                              {"contended", run_contended_clusters},
+                                                             {"large", run_large},
                                                              {"c_calls", run_calls},
                                                              {"explain", run_remedies}}};
 /// Those that begin with the running jobs of `few_changes`.
@@ -501,6 +584,9 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--seeds", s.seeds, "contended: clusters of each size, from --seed on")->capture_default_str();
   app.add_flag("--second", s.second, "contended: a second session after 20 changes");
+  app.add_option("--scale", s.scale, "large: of its nodes and pods, 1 is all")->check(CLI::Range(0.0001, 1.0));
+  app.add_option("--part", s.part, "large: one of its parts")
+      ->check(CLI::IsMember({"victims-strict", "victims-compat", "jobs", "alone"}));
   app.add_option("--set", s.options,
                  "contended, repartition, presets: KEY=VALUE, an option of the engine; kai keeps its own");
   app.add_option("--preset", s.preset, "presets: only those whose names begin so, beside kai");

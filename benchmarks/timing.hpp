@@ -1,10 +1,14 @@
 #pragma once
 /// @file
-/// What the timed programs share: a failure ends them, and work has a duration.
+/// What the timed programs share: a failure ends them, work has a duration, and a process a peak of its memory.
 
 #include <chrono>
+#include <cstdint>
 #include <ctime>
+#include <fstream>
 #include <stdexcept>
+#include <string>
+#include <sys/resource.h>
 #include <utility>
 
 #include <kaisched/result.hpp>
@@ -33,6 +37,19 @@ double processor_seconds(Work work) {
   work();
   return now() - start;
 }
+
+/// Memory that the process held at most since `reset_peak`, in bytes.
+inline std::int64_t peak_rss() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:")) return std::stoll(line.substr(6)) * 1024;
+  }
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss * 1024;
+}
+
+inline void reset_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
 template <class Work>
 double seconds(Work work) {
