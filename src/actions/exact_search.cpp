@@ -40,19 +40,49 @@ exact_search::exact_search(victim_search_state& kept, group_row waiting, const v
       rules_(rules),
       plan_(plan),
       trial_(kept.c, waiting, rules, plan),
-      bound_(kept.c, waiting, rules),
+      bound_(kept.c, kept.rooms, waiting, rules),
       chains_(kept.c) {}
 
 bool exact_search::lacks_room(std::span<const victim_unit> set) { return bound_.lacks_room(set); }
 
+/// The list of a search that may take from all groups of some leaf queues is that of all such searches, until something
+/// is committed.
+std::shared_ptr<const candidate_list> exact_search::known_list(const taken_leaves& taken, std::uint32_t scope) {
+  if (kept_.candidates_at != c_.statement.commits) kept_.candidates.clear();
+  kept_.candidates_at = c_.statement.commits;
+  for (const victim_search_state::shared_list& one : kept_.candidates) {
+    if (one.scope == scope && one.leaves == taken.leaves) return one.list;
+  }
+  return nullptr;
+}
+
+/// Collecting would take more steps than are left: one for each group.
+bool exact_search::is_too_much_to_collect(const taken_leaves& taken) {
+  std::int64_t groups = 0;
+  for (const queue_row leaf : taken.leaves) {
+    group_index::cursor members = kept_.victims.members_of(leaf);
+    for (group_row g = members.next(); g != no_row; g = members.next()) groups += bound_.frees_usable_node(g) ? 1 : 0;
+  }
+  return groups > c_.run.search_effort.left();
+}
+
 result<void> exact_search::collect(std::size_t most, candidate_groups which) {
   measure();
-  std::vector<queue_row> leaves;
-  const bool is_shared = most == every_unit && which == candidate_groups::all && takes_all_of(leaves);
-  if (is_shared && kept_.candidates_at == c_.statement.commits && kept_.candidates != nullptr &&
-      kept_.candidate_leaves == leaves) {
-    all_ = kept_.candidates;
-    return {};
+  bool is_shared = most == every_unit && !c_.access.budgets->used();
+  taken_leaves taken;
+  if (is_shared) taken = leaves_taken_from(nullptr);
+  is_shared = is_shared && taken.all;
+  const std::uint32_t scope = which == candidate_groups::all ? no_row : bound_.usable_nodes();
+  if (is_shared) {
+    if (auto known = known_list(taken, scope)) {
+      all_ = std::move(known);
+      if (scope != no_row) c_.run.search_effort.draw(static_cast<std::int64_t>(all_->units.size()));
+      return {};
+    }
+    if (scope != no_row && is_too_much_to_collect(taken)) {
+      c_.run.search_effort.draw(c_.run.search_effort.left());
+      return {};
+    }
   }
   auto made = std::make_shared<candidate_list>();
   all_ = made;
@@ -79,9 +109,8 @@ result<void> exact_search::collect(std::size_t most, candidate_groups which) {
   std::sort(made->by_node.begin(), made->by_node.end());
   made->by_node.erase(std::unique(made->by_node.begin(), made->by_node.end()), made->by_node.end());
   if (is_shared && stream.empty()) {
-    kept_.candidates = std::move(made);
-    kept_.candidates_at = c_.statement.commits;
-    kept_.candidate_leaves = std::move(leaves);
+    if (kept_.candidates.size() == most_kept) kept_.candidates.clear();
+    kept_.candidates.push_back({std::move(taken.leaves), scope, std::move(made)});
   }
   return {};
 }
@@ -226,57 +255,81 @@ void exact_search::each_victim(Visit visit) const {
   }
 }
 
-/// How losses of the candidates are counted.
+/// How losses of the candidates are counted: by time only if there are candidates, and all have a checkpoint.
 void exact_search::measure() {
   if (is_measured_) return;
   is_measured_ = true;
   bool is_nobody = true;
-  bool all_saved = true;
-  each_victim([&](queue_row, group_row g, bool may_lose) {
-    if (!may_lose) return;
-    is_nobody = false;
-    all_saved = all_saved && c_.state().group_extras[g].last_checkpoint != unset;
+  const auto& from_queue = rules_.queue_may_move ? rules_.queue_may_move : rules_.queue_may_lose;
+  for (const queue_row leaf : kept_.victims.leaves()) {
+    if (!from_queue(leaf)) continue;
+    group_index::cursor members = kept_.victims.members_of(leaf);
+    for (group_row g = members.next(); g != no_row; g = members.next()) {
+      if (g == waiting_ || !rules_.may_lose(g)) continue;
+      is_nobody = false;
+      if (c_.state().group_extras[g].last_checkpoint != unset) continue;
+      how_ = measure_of(c_, false);
+      return;
+    }
+  }
+  how_ = measure_of(c_, !is_nobody);
+}
+
+/// The leaf queues that groups leave from. Unless `groups` is null it gets these, and `all` tells whether they are all
+/// groups there.
+exact_search::taken_leaves exact_search::leaves_taken_from(std::vector<group_row>* groups) const {
+  taken_leaves found;
+  const auto& from_queue = rules_.queue_may_move ? rules_.queue_may_move : rules_.queue_may_lose;
+  found.all = rules_.most == 0;
+  const bool is_victim = kept_.victims.is_member(waiting_) && from_queue(c_.state().groups[waiting_].queue);
+  if (groups == nullptr && rules_.every_group_may_lose && !is_victim) {
+    for (const queue_row leaf : kept_.victims.leaves()) {
+      if (from_queue(leaf) && kept_.victims.members_of(leaf).next() != no_row) found.leaves.push_back(leaf);
+    }
+    return found;
+  }
+  each_victim([&](queue_row leaf, group_row g, bool may_lose) {
+    if (found.leaves.empty() || found.leaves.back() != leaf) found.leaves.push_back(leaf);
+    found.all = found.all && may_lose;
+    if (may_lose && groups != nullptr) groups->push_back(g);
   });
-  how_ = measure_of(c_, all_saved && !is_nobody);
+  return found;
 }
 
 bool exact_search::is_hopeless() {
   // For all groups that may take from the same leaf queues, and from all groups there, the same pods leave.
   if (kept_.all_left_at != c_.statement.commits) kept_.all_left.clear();
   kept_.all_left_at = c_.statement.commits;
-  std::vector<group_row> groups;
+  const taken_leaves taken = leaves_taken_from(nullptr);
+  if (taken.leaves.empty()) return true;
+  const bool is_shared = taken.all && !c_.constraints.has(policy::trait_closes_nodes);
   std::vector<std::pair<queue_row, bool>> leaves;
-  bool all = rules_.most == 0;
-  each_victim([&](queue_row leaf, group_row g, bool may_lose) {
-    if (leaves.empty() || leaves.back().first != leaf) leaves.emplace_back(leaf, bound_.returns(leaf));
-    all = all && may_lose;
-    if (may_lose) groups.push_back(g);
-  });
-  if (groups.empty()) return true;
-  const auto known =
-      std::find_if(kept_.all_left.begin(), kept_.all_left.end(), [&](const auto& one) { return one.first == leaves; });
-  if (all && known != kept_.all_left.end()) {
-    bound_.begin_with(known->second);
-  } else {
-    bound_.begin();
-    for (const group_row g : groups) bound_.leave(g);
-    if (kept_.all_left.size() == most_kept) kept_.all_left.clear();
-    if (all) kept_.all_left.emplace_back(std::move(leaves), bound_.told());
+  for (const queue_row leaf : taken.leaves) leaves.emplace_back(leaf, bound_.returns(leaf));
+  const auto known = std::find_if(kept_.all_left.begin(), kept_.all_left.end(),
+                                  [&](const auto& one) { return one->leaves == leaves; });
+  if (is_shared && known != kept_.all_left.end()) {
+    look_ = static_cast<std::int64_t>((*known)->groups / groups_per_step);
+    c_.run.search_effort.draw(look_);
+    bound_.ask_again((*known)->pods);
+    const bool lacks = bound_.lacks_room();
+    bound_.rest();
+    return lacks;
   }
+  std::vector<group_row> groups;
+  (void)leaves_taken_from(&groups);
+  if (groups.empty()) return true;
+  if (kept_.all_left.size() == most_kept) kept_.all_left.clear();
+  auto made = std::make_unique<victim_search_state::emptied_leaves>();
+  made->leaves = std::move(leaves);
+  made->groups = groups.size();
+  bound_.begin(made->pods);
+  for (const group_row g : groups) bound_.leave(g);
   look_ = static_cast<std::int64_t>(groups.size() / groups_per_step);
   c_.run.search_effort.draw(look_);
-  return bound_.lacks_room();
-}
-
-/// The search may take from all groups of some leaf queues: then the units are the same for all groups that search
-/// there.
-bool exact_search::takes_all_of(std::vector<queue_row>& leaves) const {
-  bool all = rules_.most == 0 && !c_.access.budgets->used();
-  each_victim([&](queue_row leaf, group_row, bool may_lose) {
-    all = all && may_lose;
-    if (leaves.empty() || leaves.back() != leaf) leaves.push_back(leaf);
-  });
-  return all;
+  const bool lacks = bound_.lacks_room();
+  bound_.rest();
+  if (is_shared) kept_.all_left.push_back(std::move(made));
+  return lacks;
 }
 
 result<bool> exact_search::find_small_set() {
@@ -592,11 +645,17 @@ result<bool> exact_search::leave_out() {
 result<bool> exact_search::exchange() {
   if (cost_.is_nothing()) return false;
   const std::vector<offer> offers = cheaper_units();
-  for (std::size_t out = 0; out < found_.size(); ++out) {
+  std::size_t seen = 0;
+  for (std::size_t out = 0; out < found_.size() && !offers.empty(); ++out) {
     if (!can_leave(out)) continue;
     const victim_cost without = victim_cost::of_all(c_, std::span(&found_[out], 1), how_);
+    std::vector<victim_unit> rest = found_;
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(out));
+    const room_bound::checked_amounts lacking = bound_.shortage(rest);
     for (const offer& one : offers) {
       if (!one.cost.is_less_than(without)) break;
+      if (++seen % groups_per_step == 0) c_.run.search_effort.draw(1);
+      if (one.freed[0] < lacking[0] || one.freed[1] < lacking[1]) continue;
       if (!c_.run.search_effort.goes_on()) return false;
       result<bool> cheaper = try_instead(out, one);
       if (!cheaper || *cheaper) return cheaper;
@@ -622,7 +681,8 @@ std::vector<exact_search::offer> exact_search::cheaper_units() {
       });
       if (is_in || (rules_.may_be_lost && !rules_.may_be_lost(unit)) || !frees_a_usable_node(unit)) continue;
       victim_cost cost = victim_cost::of_all(c_, std::span(chain).first(i + 1), how_);
-      if (cost.is_less_than(cost_)) offers.push_back({std::move(cost), g, i + 1});
+      if (cost.is_less_than(cost_))
+        offers.push_back({std::move(cost), g, i + 1, bound_.most_freed(std::span(chain).first(i + 1))});
     }
   });
   c_.run.search_effort.draw(static_cast<std::int64_t>(seen / pods_per_step));

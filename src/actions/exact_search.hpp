@@ -105,13 +105,20 @@ class exact_search {
     victim_cost cost;
     group_row group;
     std::size_t units;
+    room_bound::checked_amounts freed;
   };
   [[nodiscard]] std::vector<offer> cheaper_units();
   [[nodiscard]] result<bool> try_instead(std::size_t out, const offer& in);
   /// Calls `visit(leaf, group, may_lose)` for all groups of leaf queues that pods may be taken from.
   template <class Visit>
   void each_victim(Visit visit) const;
-  [[nodiscard]] bool takes_all_of(std::vector<queue_row>& leaves) const;
+  struct taken_leaves {
+    std::vector<queue_row> leaves;
+    bool all = false;  ///< all groups there may lose pods, and any number of them
+  };
+  [[nodiscard]] taken_leaves leaves_taken_from(std::vector<group_row>* groups) const;
+  [[nodiscard]] std::shared_ptr<const candidate_list> known_list(const taken_leaves& taken, std::uint32_t scope);
+  [[nodiscard]] bool is_too_much_to_collect(const taken_leaves& taken);
   void measure();
   [[nodiscard]] bool can_leave(std::size_t i) const;
   [[nodiscard]] bool frees_a_usable_node(const victim_unit& unit) const;

@@ -47,6 +47,7 @@ class group_index {
   /// Adds, removes or orders a group anew.
   result<void> update(group_row group, bool is_member);
 
+  [[nodiscard]] bool is_member(group_row group) const { return group < versions_.size() && versions_[group].now != 0; }
   /// Leaf queues that have or had members, by row.
   [[nodiscard]] std::span<const queue_row> leaves() const { return leaves_; }
 

@@ -7,6 +7,7 @@
 /// Feasible Functions for Integer Programming and Combinatorial Optimization", 2016): on a node the sum of
 /// floor(size / r) over its pods is at most floor(free / r), for every r.
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -14,6 +15,7 @@
 
 #include <kaisched/ids.hpp>
 
+#include "actions/room_table.hpp"
 #include "actions/victim_units.hpp"
 #include "framework/session_state.hpp"
 
@@ -26,9 +28,24 @@ struct leaving_pods {
     node_row row = no_row;
     class_row of = no_row;
   };
+  /// Of the nodes of a scope, in one amount.
+  struct totals {
+    std::uint32_t scope = no_row;
+    dimension d = 0;
+    std::int64_t room = 0;  ///< free once the pods have left, less those that come back to these nodes
+    std::vector<std::pair<std::int64_t, std::int64_t>> sizes;  ///< of those, with how many they are
+    std::vector<size_places> places;                           ///< then, as far as it was asked for
+  };
+
   std::vector<node_row> rows;       ///< nodes that pods leave
   std::vector<std::int64_t> freed;  ///< there, by dimension
   std::vector<returning_pod> back;
+  // What has been counted of them.
+  std::vector<totals> counted;
+  std::size_t counts = 0;                                      ///< entries of `counted` that are in use
+  std::vector<std::pair<class_row, std::int64_t>> class_places;  ///< for pods of a class
+
+  void clear();
 };
 
 /// For the chunk that the core has been told of, as long as no node changes but by the statement that is undone.
@@ -36,20 +53,29 @@ struct leaving_pods {
 /// The condition is monotone: what a set of pods lacks each part of it lacks as well.
 class room_bound {
  public:
-  room_bound(framework::session_state& c, group_row waiting, const victim_rules& rules);
+  room_bound(framework::session_state& c, room_table& table, group_row waiting, const victim_rules& rules);
 
   /// The nodes have no room for the chunk, and for those pods of the units that may not be lost, once the units have
   /// left.
   [[nodiscard]] bool lacks_room(std::span<const victim_unit> set);
   /// The chunk alone had room, by what was asked last.
   [[nodiscard]] bool had_room_for_chunk() const { return had_room_for_chunk_; }
-  /// The same of pods that are told one group after the other: all that it has on nodes.
-  void begin();
+  /// The same of pods that are told one group after the other, all that each has on nodes, into a set of the caller's:
+  /// first `begin`. A set that was told may be asked about for other chunks while no node is closed to groups.
+  void begin(leaving_pods& set);
   void leave(group_row group);
   [[nodiscard]] bool lacks_room();
-  /// Those that have been told, to be told again at once.
-  [[nodiscard]] const leaving_pods& told() const { return set_; }
-  void begin_with(const leaving_pods& known);
+  void ask_again(leaving_pods& told);
+  /// Looks at the caller's set no more.
+  void rest() { begin(own_); }
+  /// Amounts that all pods of a chunk are counted in together: GPUs, or where none are asked for cores and memory.
+  using checked_amounts = std::array<std::int64_t, 2>;
+  /// What nodes lack for the chunk at least, in sum, once the units have left.
+  [[nodiscard]] checked_amounts shortage(std::span<const victim_unit> set);
+  /// What the units free at most of that on nodes that the chunk may use.
+  [[nodiscard]] checked_amounts most_freed(std::span<const victim_unit> set);
+  /// Nodes that the chunk may use, by number in the table.
+  [[nodiscard]] std::uint32_t usable_nodes();
   /// Pods of the leaf queue have to have a place again.
   [[nodiscard]] bool returns(queue_row leaf);
   /// The node has places for more pods of the chunk once so much is freed there, by dimension.
@@ -67,54 +93,34 @@ class room_bound {
     std::vector<std::int64_t> asked;  ///< by dimension
     std::int64_t places = 0;          ///< on the nodes as they are
   };
-  /// What nodes as they are hold of pods of a size, as far as it was asked for.
-  struct base_places {
-    dimension d = 0;
-    std::int64_t size = 0;
-    std::int64_t places = 0;
-  };
-  /// Nodes that the chunk may use, and beside them those that pods of some class may use: all that may use no others
-  /// have to find their places there.
-  struct scope {
-    std::vector<std::uint8_t> nodes;  ///< by row
-    std::vector<std::int64_t> free;   ///< sums, by position among the amounts that are checked
-    std::vector<base_places> bases;
-    std::vector<std::uint8_t> confined;  ///< by class: 0 unknown, 1 no, 2 yes
-  };
 
   void open();
-  [[nodiscard]] scope make_scope(std::vector<std::uint8_t> nodes) const;
+  void find_scope();
   void leave(pod_row p, bool returns);
+  void begin_with(std::span<const victim_unit> set);
   [[nodiscard]] bool has_room();
-  [[nodiscard]] bool has_room_for(const kind& one) const;
-  [[nodiscard]] bool has_room_in(scope& in, std::size_t checked);
-  [[nodiscard]] std::int64_t free(node_row row, dimension d) const;
-  [[nodiscard]] std::int64_t places_of(const kind& one, node_row row, const std::int64_t* freed) const;
-  [[nodiscard]] std::int64_t places_before(scope& in, dimension d, std::int64_t size) const;
-  /// All nodes that let pods of the class in are in the scope.
-  [[nodiscard]] bool is_confined(scope& in, class_row of);
-  /// The scope of the chunk and of pods of a class.
-  [[nodiscard]] std::size_t scope_of(class_row of);
+  [[nodiscard]] bool has_room_for(const kind& one);
+  [[nodiscard]] bool has_room_in(std::uint32_t scope, std::size_t checked);
+  [[nodiscard]] leaving_pods::totals& totals_of(std::uint32_t scope, dimension d);
+  [[nodiscard]] std::int64_t places_after(leaving_pods::totals& of, std::int64_t size) const;
 
   framework::session_state& c_;
+  room_table& table_;
   group_row waiting_;
   const victim_rules& rules_;
   bool is_open_ = false;
-  bool counts_gpus_only_ = false;
   std::vector<kind> kinds_;
   std::vector<dimension> checked_;                      ///< amounts in which all pods together are counted
   std::vector<std::vector<std::int64_t>> chunk_sizes_;  ///< of these, by pod
-  std::vector<scope> scopes_;                           ///< first that of the chunk
-  std::vector<std::uint32_t> scope_of_class_;           ///< no_row: not asked for
+  std::uint32_t scope_ = no_row;                        ///< nodes that the chunk may use
   std::vector<std::pair<queue_row, bool>> returning_;   ///< leaf queues that were asked
 
   // Of one set.
   std::vector<std::uint32_t> slot_of_;  ///< by node: position among the rows, or no_row
-  leaving_pods set_;
+  leaving_pods own_;
+  leaving_pods* set_ = &own_;
   bool had_room_for_chunk_ = false;
   std::vector<std::uint8_t> scopes_asked_;
-  /// Sizes of those that return to a scope, and how many have them.
-  std::vector<std::pair<std::int64_t, std::int64_t>> sizes_;
 };
 
 }  // namespace kaisched::actions

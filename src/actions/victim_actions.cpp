@@ -101,9 +101,12 @@ bool has_obstacle(const session_state& c, std::span<const pod_row> chunk) {
 /// Which promise of runtime counts.
 enum class loss : std::uint8_t { by_preemption, by_reclaim };
 
+std::int64_t promise_in(const model::queue_info& queue, loss how) {
+  return how == loss::by_preemption ? queue.preempt_min_runtime : queue.reclaim_min_runtime;
+}
+
 std::int64_t promise_of(const session_state& c, queue_row q, loss how) {
-  const model::queue_info& info = (*c.state().queues)[q];
-  return how == loss::by_preemption ? info.preempt_min_runtime : info.reclaim_min_runtime;
+  return promise_in((*c.state().queues)[q], how);
 }
 
 using queue_path = boost::container::small_vector<queue_row, 16>;
@@ -128,6 +131,17 @@ class runtime_promises {
  public:
   runtime_promises(const session_state& c, loss how) : c_(c), how_(how), counts_(c.has("minruntime")) {}
 
+  /// No group can be protected, whichever group is asked for.
+  [[nodiscard]] bool protect_none() const {
+    const std::int64_t by_default =
+        how_ == loss::by_preemption ? c_.options.min_runtime_preempt : c_.options.min_runtime_reclaim;
+    const auto promises = [this](const model::queue_info& q) { return promise_in(q, how_) > 0; };
+    // A start in the future is not over yet, whatever is promised.
+    const auto starts_later = [this](group_row g) { return c_.groups.last_start(g) > c_.now; };
+    return !counts_ ||
+           (by_default <= 0 && std::none_of(c_.state().queues->begin(), c_.state().queues->end(), promises) &&
+            std::none_of(c_.groups.in_order().begin(), c_.groups.in_order().end(), starts_later));
+  }
   /// Asks for another group from now on.
   void open(group_row group) {
     if (!counts_) return;
@@ -582,13 +596,13 @@ result<void> drive(session_state& c, bool preemptible_only, bool per_queue, std:
     one.rules.over_budget = &over_budget;
     bool moved_too_much = false;  // how much moves depends on more than on what is asked for
     one.rules.moved_too_much = &moved_too_much;
-    if (c.access.budgets->used()) one.rules.all_may_lose = false;
+    if (c.access.budgets->used()) one.rules.all_may_lose = one.rules.every_group_may_lose = false;
     if (judges.used()) {
       if (auto done = judges.ask(group); !done) return done;
       one.rules.may_lose = [may_lose = std::move(one.rules.may_lose), &judges](group_row g) {
         return !judges.spare(g) && may_lose(g);
       };
-      one.rules.all_may_lose = false;
+      one.rules.all_may_lose = one.rules.every_group_may_lose = false;
     }
     const std::uint64_t sets_before = c.run.sets_tried;
     ++c.results.statistics.back().groups_tried;
@@ -663,7 +677,8 @@ namespace {
 /// What `reclaim` knows while one group looks for victims. The answer of a queue is the same for all of its groups.
 class reclaim_attempt {
  public:
-  explicit reclaim_attempt(session_state& c) : c_(c), promises_(c, loss::by_reclaim) {}
+  explicit reclaim_attempt(session_state& c)
+      : c_(c), promises_(c, loss::by_reclaim), protects_none_(!c.compat() && promises_.protect_none()) {}
 
   void open(group_row group, eviction_attempt& told) {
     rules_.reset();  // so that what it has kept can be used again
@@ -699,6 +714,7 @@ class reclaim_attempt {
     made.queue_may_lose = [this](queue_row theirs) { return may_give(theirs); };
     made.queue_may_end_with_less = [this](queue_row q) { return rules_->may_end_with_less(q); };
     made.may_lose = [this](group_row victim) { return !promises_.spare(victim, *told_); };
+    made.every_group_may_lose = protects_none_;
     made.may_be_lost = [this](const victim_unit& unit) { return may_be_lost(unit); };
     made.accepts = [this](const scenario& what) { return accepts(what); };
     if (!c_.compat() && c_.options.reclaim_moves) {
@@ -721,6 +737,7 @@ class reclaim_attempt {
   std::vector<std::uint8_t> gives_;  ///< by queue
   std::map<std::pair<queue_row, quota_vector>, bool> losses_;
   runtime_promises promises_;
+  bool protects_none_;
 };
 
 /// The same of `preempt`.
@@ -845,7 +862,7 @@ result<void> consolidation(session_state& c) {
         if (one.fails) return one;
         one.rules.queue_may_lose = [](queue_row) { return true; };
         one.rules.may_lose = [](group_row) { return true; };
-        one.rules.all_may_lose = movable.empty();
+        one.rules.all_may_lose = one.rules.every_group_may_lose = movable.empty();
         if (!movable.empty()) {
           one.rules.may_lose = [&c](group_row g) { return !migrates(c, g); };
           one.gently = [&c, &movable, group] { return make_room_by_migration(c, group, movable); };

@@ -279,7 +279,7 @@ class search {
     }
     victim_builder from(kept_, rules_, group_, recorded_, nodes, free_gpus_there);
     victim_rehearsal rehearsal(kept_, from, nodes, group_);
-    room_bound bound(c_, group_, rules_);
+    room_bound bound(c_, kept_.rooms, group_, rules_);
     victim_set allowed;
     const auto attempt = [&](const victim_set& offered) -> result<bool> {
       if (auto on = c_.run.go_on(); !on) return on.failure();

@@ -164,7 +164,8 @@ victim_search_state::victim_search_state(framework::session_state& of)
       memory(largest_list),
       by_node(std::make_unique<victims_by_node>(*this, &memory)),
       victim_queue(of, 0, serving::victims),
-      service_queue(of, 0) {
+      service_queue(of, 0),
+      rooms(of) {
   const model::cluster_state& s = of.state();
   for (node_row row = 0; s.nodes_not_open > 0 && row < s.node_count(); ++row) {
     if (!(*s.nodes)[row]->open()) closed_nodes.push_back(row);

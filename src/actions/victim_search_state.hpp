@@ -14,6 +14,7 @@
 #include "actions/group_index.hpp"
 #include "actions/job_queue.hpp"
 #include "actions/room_bound.hpp"
+#include "actions/room_table.hpp"
 #include "actions/victim_units.hpp"
 #include "base/block_pool.hpp"
 #include "framework/session_state.hpp"
@@ -172,13 +173,23 @@ struct victim_search_state : victim_survey {
   std::vector<std::uint32_t> last_unit_of;  ///< by group: its newest unit
   std::vector<offered_unit> units;          ///< new victims in the order in which they were offered
   std::vector<offered_pod> pods;            ///< of the units
-  /// By leaf queues, and whether their pods have to have a place again: what is free once all have left that can lose
-  /// pods.
-  std::vector<std::pair<std::vector<std::pair<queue_row, bool>>, leaving_pods>> all_left;
-  std::uint64_t all_left_at = 0;                     ///< `commits` then
-  std::shared_ptr<const candidate_list> candidates;  ///< of searches that may take all of some leaves; null: not known
-  std::vector<queue_row> candidate_leaves;           ///< these
-  std::uint64_t candidates_at = 0;                   ///< `commits` then
+  room_table rooms;
+  /// What is free once all have left that can lose pods, by the leaf queues that are taken from.
+  struct emptied_leaves {
+    std::vector<std::pair<queue_row, bool>> leaves;  ///< and whether their pods have to have a place again
+    std::size_t groups = 0;                          ///< that leave
+    leaving_pods pods;
+  };
+  std::vector<std::unique_ptr<emptied_leaves>> all_left;
+  std::uint64_t all_left_at = 0;  ///< `commits` then
+  /// Units of searches that may take all of some leaf queues.
+  struct shared_list {
+    std::vector<queue_row> leaves;
+    std::uint32_t scope = no_row;  ///< of groups with pods on these nodes; no_row: all
+    std::shared_ptr<const candidate_list> list;
+  };
+  std::vector<shared_list> candidates;
+  std::uint64_t candidates_at = 0;         ///< `commits` then
   std::vector<std::int64_t> freed_by_set;            ///< by node
   std::vector<node_row> nodes_of_set;
   gpu_bins bins;                                                   ///< of a rehearsal, as the four below

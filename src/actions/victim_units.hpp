@@ -65,6 +65,8 @@ struct victim_rules {
   std::function<bool(group_row)> may_lose;
   /// All that can lose pods may: the two above accept everybody.
   bool all_may_lose = false;
+  /// `may_lose` accepts every group, and tells nothing.
+  bool every_group_may_lose = false;
   /// Pods of this leaf queue may be lost, not only moved. False only where `accepts` refuses every such loss. Empty:
   /// all may be.
   std::function<bool(queue_row)> queue_may_end_with_less;

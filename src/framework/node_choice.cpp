@@ -81,6 +81,7 @@ void node_choice::open(const session_state& c) {
   spread_cpu_ = {};
   sharing_indexes_.clear();
   idle_ = {};
+  without_gpus_.clear();
   class_scores_.forget();
   order_of_changes_.close();
   by_class_ = !fast_ && are_scores_kept(c);
@@ -468,9 +469,28 @@ bool node_choice::queues_refuse(session_state& c, pod_row pod, node_row row) {
   return refuses;
 }
 
+namespace {
+
+/// Most nodes that are tried in vain lack one of these. It saves the questions about everything else.
+bool lacks_cpu_or_memory(const session_state& c, const model::pod_class& ask, node_row row, free_amount which) {
+  const std::size_t first = static_cast<std::size_t>(row) * c.state().dims();
+  const auto lacks = [&](dimension d) {
+    const std::int64_t asked = ask.requests(d);
+    const std::int64_t coming = which == free_amount::idle ? 0 : (*c.live.releasing)[first + d];
+    return asked > (*c.live.idle)[first + d] + coming && (c.compat() || asked != 0);
+  };
+  return lacks(dim_cpu) || lacks(dim_memory);
+}
+
+}  // namespace
+
 bool node_choice::try_node(session_state& c, pod_row pod, node_row row, free_amount which, place& found) {
   const model::pod_class& ask = c.state().class_of(pod);
   ++c.results.statistics.back().candidates;
+  if (lacks_cpu_or_memory(c, ask, row, which)) {
+    ++c.results.statistics.back().filtered;
+    return false;
+  }
   // As in KAI a node must also hold with claims counted before the question whether the pod can start now.
   const auto amounts_fit = [&](free_amount amount) {
     return policy::amounts_fit(c.access, ask, row, amount, policy::gpus_paid(c.access, pod, row, amount));
@@ -494,10 +514,17 @@ bool node_choice::try_node(session_state& c, pod_row pod, node_row row, free_amo
   return false;
 }
 
-bool node_choice::passes(const session_state& c, node_row row, const filter& by) const {
+bool node_choice::is_of_kind(const session_state& c, node_row row, int node_kind) {
+  if (node_kind == any_node) return true;
+  if (without_gpus_.empty()) without_gpus_.assign(c.state().node_count(), 0);
+  std::uint8_t& known = without_gpus_[row];
+  if (known == 0) known = policy::is_cpu_only_node(c.view(), row) ? 2 : 1;
+  return (known == 2) == (node_kind == 1);
+}
+
+bool node_choice::passes(const session_state& c, node_row row, const filter& by) {
   if (!by.known.open_everywhere && by.known.accepted[row] == 0) return false;
-  if (is_closed(row)) return false;
-  if (by.node_kind != any_node && policy::is_cpu_only_node(c.view(), row) != (by.node_kind == 1)) return false;
+  if (is_closed(row) || !is_of_kind(c, row, by.node_kind)) return false;
   return by.others.empty() || by.others[row] == constraint::none;
 }
 
@@ -540,8 +567,7 @@ void node_choice::make_pool(const session_state& c, class_row row, const filter&
   made.d = d;
   for (node_row n = 0; n < nodes; ++n) {
     const bool is_in = accepted == nullptr || (*accepted)[n] != 0;
-    const bool is_of_kind = by.node_kind == any_node || policy::is_cpu_only_node(c.view(), n) == (by.node_kind == 1);
-    if (is_in && is_of_kind) made.rows.push_back(n);
+    if (is_in && is_of_kind(c, n, by.node_kind)) made.rows.push_back(n);
   }
   made.is_indexed = made.rows.size() >= least_ordered;
   if (!made.is_indexed) return;

@@ -214,7 +214,9 @@ class node_choice {
     }
     return false;
   }
-  [[nodiscard]] bool passes(const session_state& c, node_row row, const filter& by) const;
+  [[nodiscard]] bool passes(const session_state& c, node_row row, const filter& by);
+  /// The node is of the kind that a filter asks for.
+  [[nodiscard]] bool is_of_kind(const session_state& c, node_row row, int node_kind);
   [[nodiscard]] place scan_index(session_state& c, pod_row pod, const filter& by);
   [[nodiscard]] place scan_rows(session_state& c, pod_row pod, const filter& by, const node_band& rows);
   [[nodiscard]] place scan_band_order(session_state& c, pod_row pod, const filter& by, const node_band& rows);
@@ -248,7 +250,8 @@ class node_choice {
   bool resource_type_ = false;
   bool nominated_ = false;
   bool sharing_ = false;
-  std::uint64_t changes_ = 0;  ///< of amounts of nodes
+  std::vector<std::uint8_t> without_gpus_;  ///< by node: 0 unknown, 1 no, 2 yes; empty: not asked for yet
+  std::uint64_t changes_ = 0;               ///< of amounts of nodes
   std::vector<class_facts> classes_;
   spread_index spread_gpu_;
   spread_index spread_cpu_;
