@@ -44,13 +44,12 @@ int generate(const generate_arguments& told, console& to) {
   const contents made = contents_of(loaded->state);
   if (to.shows_report()) to.out().line(fmt::format("{}: {}", *path, sentence_of(made)));
   if (!to.wants_json()) return exit_ok;
-  return to.finish({{"schema", generate_schema},
-                    {"file", *path},
-                    {"gpus", told.cluster.gpus},
-                    {"load", told.cluster.load},
-                    {"seed", told.cluster.seed},
-                    {"contents", json_of(made)},
-                    {"digest", loaded->state.digest()}});
+  nlohmann::ordered_json said{{"schema", generate_schema},       {"file", *path},
+                              {"gpus", told.cluster.gpus},       {"load", told.cluster.load},
+                              {"seed", told.cluster.seed},       {"contents", json_of(made)},
+                              {"digest", loaded->state.digest()}};
+  if (told.cluster.mix) said["mix"] = true;
+  return to.finish(said);
 }
 
 }  // namespace
@@ -66,6 +65,7 @@ void add_generate(command_list& to) {
   c.option("--out", &told.out, cluster_file(), "The same as FILE by position");
   add_invented_arguments(c, told.cluster);
   c.add_example("kaisched generate cluster.json --gpus 512 --load 1.3");
+  c.add_example("kaisched generate cluster.json --gpus 512 --load 1.3 --mix");
   c.add_example("kaisched generate - --gpus 64 --seed 7", "to the standard output");
   c.runs([&told](console& out) { return generate(told, out); });
 }

@@ -13,6 +13,9 @@ void add_invented_arguments(command& to, invented_arguments& told) {
   to.option("--load", &told.load, any_value("X"), "GPUs held and asked for, of all; above 1 is contended")
       .between(0.01, 10);
   to.option("--seed", &told.seed, any_value("N"), "Every seed is another cluster, the same on every machine");
+  to.flag(
+      "--mix", told.mix,
+      "Five models of GPUs, groups in racks and blocks, sub-groups, claims of devices and promised run times as well");
 }
 
 result<loaded_cluster> invent_cluster(const invented_arguments& told, progress& shown) {
@@ -21,6 +24,7 @@ result<loaded_cluster> invent_cluster(const invented_arguments& told, progress& 
   options.gpus = told.gpus;
   options.load_percent = std::llround(told.load * 100);
   options.seed = told.seed;
+  options.mix = told.mix;
   shown.next("inventing jobs");
   const result<io::cluster_input> tables = io::make_synthetic_cluster(options);
   if (!tables) return tables.failure();

@@ -16,6 +16,7 @@ struct invented_arguments {
   std::int64_t gpus = 4096;
   double load = 0.9;
   std::uint64_t seed = 1;
+  bool mix = false;
 };
 void add_invented_arguments(command& to, invented_arguments& told);
 

@@ -18,6 +18,7 @@ struct synthetic_options {
   std::int64_t gpus = 4096;        ///< 1 to 1,048,576
   std::int64_t load_percent = 90;  ///< GPUs held and asked for by jobs that can start, of all; 1 to 1000
   std::uint64_t seed = 1;
+  bool mix = false;  ///< more types of GPUs, groups with levels and sub-groups, claims, promised run times
 };
 
 /// GPU nodes of two generations and CPU nodes in racks, blocks and zones, with pools behind taints; three levels of
