@@ -1,7 +1,10 @@
 // Rules about pods and nodes.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -9,6 +12,7 @@
 #include "cli/explain.hpp"
 #include "cli/lint_rules.hpp"
 #include "cli/terminal.hpp"
+#include "model/device_claims.hpp"
 #include "model/snapshot_access.hpp"
 #include "policy/access.hpp"
 #include "policy/predicates/reservations.hpp"
@@ -137,12 +141,38 @@ void lint_fits_no_node(const lint_input& in) {
   });
 }
 
+/// By node, GPUs that more than one pod has through a claim, once for each pod beyond the first: a node holds them
+/// once.
+std::vector<std::int64_t> held_again(const cluster_state& s) {
+  std::vector<std::int64_t> again(s.node_count(), 0);
+  std::map<std::string_view, const model::claim_info*> claims;
+  for (std::uint32_t slot = 0; slot < s.claim_slots; ++slot) {
+    if (s.claims[slot] != nullptr) claims.emplace(s.claims[slot]->name, s.claims[slot].get());
+  }
+  std::set<std::pair<std::uint32_t, std::string_view>> held;
+  for (pod_row p = 0; p < s.pod_slots && !claims.empty(); ++p) {
+    const std::uint32_t slot = s.live.pod_node[p];
+    if (!s.pods[p].live || slot == no_row || s.class_of(p).claimed_devices == 0) continue;
+    if (!model::is_in(static_cast<pod_status>(s.live.pod_state[p]), model::active_used)) continue;
+    for (const std::string_view name : split_list(s.class_of(p).ask.claims)) {
+      const auto claim = claims.find(name);
+      if (claim == claims.end()) continue;
+      for (const std::string_view device : split_list(claim->second->devices)) {
+        const bool is_gpu = model::names_gpus(device.substr(0, device.find('/')));
+        if (is_gpu && !held.emplace(slot, device).second) again[(*s.node_row_of_slot)[slot]] += whole_device;
+      }
+    }
+  }
+  return again;
+}
+
 void lint_node_overcommitted(const lint_input& in) {
   const cluster_state& s = in.state;
+  const std::vector<std::int64_t> again = held_again(s);
   for (node_row row = 0; row < s.node_count(); ++row) {
     for (dimension d = 0; d < s.dims(); ++d) {
       const std::size_t at = std::size_t{row} * s.dims() + d;
-      const std::int64_t idle = (*s.live.idle)[at];
+      const std::int64_t idle = (*s.live.idle)[at] + (d == dim_gpu ? again[row] : 0);
       if (idle >= 0) continue;
       const auto text = [&](std::int64_t amount) {
         return d < quota_dimensions ? quota_text(d, amount)

@@ -246,6 +246,26 @@ class Check(Case):
             '"pod": [{"name": "p", "group": "g", "request": {"cpu": 9000}, "status": "running", "node": "n"}]',
         )
 
+    def test_pods_that_share_a_claimed_gpu_hold_it_once(self):
+        device = "gpu.example.com/n/0"
+        node = (
+            '"node": [{"name": "n", "capacity": {"cpu": 8000, "gpu": 1000, "pods": 110}, '
+            f'"claimable": ["gpu.example.com={device}"]}}]'
+        )
+        claim = (
+            '"resource_claim": [{"name": "c", "device_class": "gpu.example.com", "node": "n", '
+            f'"devices": ["{device}"], "labels": {{"kai.scheduler/queue": "q"}}}}]'
+        )
+        pod = (
+            '{"name": "%s", "group": "g", "request": {"gpu": 1000}, "claimed_gpus": 1, "claims": ["%s"], '
+            '"status": "running", "node": "n"}'
+        )
+        pods = f'"pod": [{pod % ("a", "c")}, {pod % ("b", "c")}]'
+        self.assertEqual(self.findings(QUEUE, node, GROUP % "", claim, pods)["findings"], [])
+        two = f'"pod": [{pod % ("a", "c")}, {pod % ("b", "d")}]'
+        held = [f["text"] for f in self.findings(QUEUE, node, GROUP % "", claim, two)["findings"]]
+        self.assertIn("its pods hold 2 GPUs, it has 1 GPU", held)
+
     def test_what_no_part_looks_at(self):
         fed = NODE.replace('"capacity"', '"power_feeds": ["row:90000"], "capacity"')
         loaded = '"pod": [{"name": "p", "group": "g", "request": {"gpu": 500}, "load": ["compute:100"]}]'
