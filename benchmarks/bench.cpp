@@ -49,6 +49,7 @@ struct settings {
   std::vector<std::int64_t> gpus{512};
   std::uint64_t seeds = 20;
   bool second = false;
+  bool mix = false;
   double scale = 1;
   std::string part;
 };
@@ -308,7 +309,7 @@ nlohmann::json run_contended_size(const engine& e, const settings& s, std::int64
   nlohmann::json size{{"gpus", gpus}, {"seeds", nlohmann::json::array()}};
   for (std::uint64_t seed = s.seed; seed < s.seed + s.seeds; ++seed) {
     const bench::contended_pair made =
-        bench::run_contended(e, {.gpus = gpus, .seed = seed, .runs = s.runs, .second = s.second});
+        bench::run_contended(e, {.gpus = gpus, .seed = seed, .runs = s.runs, .second = s.second, .mix = s.mix});
     totals.push_back(made.first.total());
     print_contended(gpus, seed, "contended", made.first);
     size["nodes"] = made.first.nodes;
@@ -332,7 +333,7 @@ nlohmann::json run_contended_size(const engine& e, const settings& s, std::int64
 }
 
 nlohmann::json run_contended_clusters(const settings& s) {
-  nlohmann::json row{{"scenario", "contended"}, {"mode", s.mode}, {"sizes", nlohmann::json::array()}};
+  nlohmann::json row{{"scenario", "contended"}, {"mode", s.mode}, {"mix", s.mix}, {"sizes", nlohmann::json::array()}};
   engine e;
   must(e.set("mode", s.mode));
   set_options(e, s);
@@ -583,6 +584,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 1048576))
       ->capture_default_str();
   app.add_option("--seeds", s.seeds, "contended: clusters of each size, from --seed on")->capture_default_str();
+  app.add_flag("--mix", s.mix, "contended: clusters with racks, sub-groups, claims and several types of GPUs");
   app.add_flag("--second", s.second, "contended: a second session after 20 changes");
   app.add_option("--scale", s.scale, "large: of its nodes and pods, 1 is all")->check(CLI::Range(0.0001, 1.0));
   app.add_option("--part", s.part, "large: one of its parts")

@@ -159,6 +159,7 @@ contended_pair run_contended(const engine& with, const contended_settings& setti
   options.gpus = settings.gpus;
   options.load_percent = settings.load_percent;
   options.seed = settings.seed;
+  options.mix = settings.mix;
   const io::cluster_input input = must(io::make_synthetic_cluster(options));
   cluster c = must(io::build_cluster(input));
   const measured_session first = run_often(with, c.take_snapshot(), input.now, settings.runs);

@@ -35,6 +35,7 @@ struct contended_settings {
   std::uint64_t seed = 1;
   int runs = 1;         ///< of each session; the fastest counts
   bool second = false;  ///< a second session follows
+  bool mix = false;     ///< as `generate --mix`
 };
 
 struct contended_pair {
