@@ -1,4 +1,4 @@
-// Devices that claims of invented clusters get: who offers them, and what claims ask for.
+// Devices that claims of invented clusters get: the drivers that offer them, and what claims ask for.
 #include <string>
 #include <string_view>
 #include <vector>

@@ -110,18 +110,20 @@ TEST_CASE("a cluster survives writing and reading") {
 }
 
 TEST_CASE("an invented cluster survives writing and reading, and depends on its seed alone") {
-  const io::synthetic_options options{128, 130, 7};
-  const result<io::cluster_input> input = io::make_synthetic_cluster(options);
-  REQUIRE(input.ok());
-  result<cluster> built = io::build_cluster(*input);
-  if (!built) FAIL(built.failure().message);
-  const snapshot first = built->take_snapshot();
+  for (const bool mix : {false, true}) {
+    const io::synthetic_options options{128, 130, 7, mix};
+    const result<io::cluster_input> input = io::make_synthetic_cluster(options);
+    REQUIRE(input.ok());
+    result<cluster> built = io::build_cluster(*input);
+    if (!built) FAIL(built.failure().message);
+    const snapshot first = built->take_snapshot();
 
-  const std::string text = *io::format_cluster_json(first, input->now);
-  CHECK(read(text).digest() == first.digest());
-  CHECK(io::build_cluster(*io::make_synthetic_cluster(options))->take_snapshot().digest() == first.digest());
-  const io::synthetic_options other{128, 130, 8};
-  CHECK(io::build_cluster(*io::make_synthetic_cluster(other))->take_snapshot().digest() != first.digest());
+    const std::string text = *io::format_cluster_json(first, input->now);
+    CHECK(read(text).digest() == first.digest());
+    CHECK(io::build_cluster(*io::make_synthetic_cluster(options))->take_snapshot().digest() == first.digest());
+    const io::synthetic_options other{128, 130, 8, mix};
+    CHECK(io::build_cluster(*io::make_synthetic_cluster(other))->take_snapshot().digest() != first.digest());
+  }
 }
 
 TEST_CASE("sizes of invented clusters have bounds") {
@@ -131,6 +133,7 @@ TEST_CASE("sizes of invented clusters have bounds") {
     std::int64_t sum = 0;
     for (node_row row = 0; row < s.node_count(); ++row) sum += (*s.capacity)[row * s.dims() + dim_gpu];
     CHECK(sum == gpus * whole_device);
+    CHECK(io::build_cluster(*io::make_synthetic_cluster({gpus, 90, 1, true})).ok());
   }
   CHECK(io::make_synthetic_cluster({0, 90, 1}).failure().message == "gpus: expected 1 to 1048576, found 0");
   CHECK_FALSE(io::make_synthetic_cluster({1'048'577, 90, 1}).ok());
