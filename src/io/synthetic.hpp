@@ -18,11 +18,13 @@ struct synthetic_options {
   std::int64_t gpus = 4096;        ///< 1 to 1,048,576
   std::int64_t load_percent = 90;  ///< GPUs held and asked for by jobs that can start, of all; 1 to 1000
   std::uint64_t seed = 1;
-  bool mix = false;  ///< more types of GPUs, groups with levels and sub-groups, claims, promised run times
+  bool mix = false;  ///< another cluster, with what the plain one has not
 };
 
 /// GPU nodes of two generations and CPU nodes in racks, blocks and zones, with pools behind taints; three levels of
 /// queues; running and waiting jobs of many kinds, a few of which can never start, each for another reason.
+/// With `mix` racks of five models, groups with levels of the topology and with sub-groups, claims of devices and
+/// promised run times as well.
 [[nodiscard]] result<cluster_input> make_synthetic_cluster(const synthetic_options& options);
 
 }  // namespace kaisched::io
