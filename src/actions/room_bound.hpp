@@ -42,7 +42,7 @@ struct leaving_pods {
   std::vector<returning_pod> back;
   // What has been counted of them.
   std::vector<totals> counted;
-  std::size_t counts = 0;                                      ///< entries of `counted` that are in use
+  std::size_t counts = 0;                                        ///< entries of `counted` that are in use
   std::vector<std::pair<class_row, std::int64_t>> class_places;  ///< for pods of a class
 
   void clear();

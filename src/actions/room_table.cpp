@@ -30,8 +30,7 @@ std::vector<std::int64_t> room_table::asked_by(pod_row like) const {
   return asked;
 }
 
-std::int64_t room_table::places_of(std::span<const std::int64_t> asked, node_row row,
-                                   const std::int64_t* freed) const {
+std::int64_t room_table::places_of(std::span<const std::int64_t> asked, node_row row, const std::int64_t* freed) const {
   std::int64_t places = most_places;
   for (dimension d = 0; d < asked.size(); ++d) {
     if (asked[d] <= 0) continue;

@@ -190,7 +190,7 @@ struct victim_search_state : victim_survey {
   };
   std::vector<shared_list> candidates;
   std::uint64_t candidates_at = 0;         ///< `commits` then
-  std::vector<std::int64_t> freed_by_set;            ///< by node
+  std::vector<std::int64_t> freed_by_set;  ///< by node
   std::vector<node_row> nodes_of_set;
   gpu_bins bins;                                                   ///< of a rehearsal, as the four below
   std::vector<std::int32_t> levels;                                ///< by name rank: GPUs

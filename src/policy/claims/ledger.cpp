@@ -78,6 +78,8 @@ void claim_ledger::open(const model::cluster_state& s, const policy_options& opt
     }
     pools_ = structured_claims_of(s, claims);
   }
+  answers_.forget();
+  keeps_answers_ = !options.reference_path;
   if (pools_ != nullptr) {
     state_ = &s;
     usage_ = held_ = device_usage(pools_->pools);
@@ -202,7 +204,9 @@ bool claim_ledger::fits(pod_row pod, node_row row, bool at_once) const {
     }
   }
   if (structured.empty()) return true;
-  return search(structured, row, at_once, std::move(first)).outcome == allocation_outcome::found;
+  if (first.all().empty()) return search(structured, row, at_once)->outcome == allocation_outcome::found;
+  const known_answers::devices here = answers_.reachable(*state_, pools_->pools, row);
+  return search_besides(structured, here, at_once, std::move(first)).outcome == allocation_outcome::found;
 }
 
 // ---- claims with requests ----------------------------------------------------------------------------------------
@@ -224,7 +228,7 @@ std::vector<claim_device> claim_ledger::others_of(const claim_allocation& one) c
 /// Devices of pools are where their pool says; of others it is known which node they are on, or every node has them.
 bool claim_ledger::reaches(const claim_allocation& has, node_row row) const {
   if (has.given.empty()) return has.node == no_row || has.node == row;
-  const std::vector<std::uint32_t> here = reachable(row);
+  const known_answers::devices here = answers_.reachable(*state_, pools_->pools, row);
   return std::all_of(has.given.begin(), has.given.end(), [&](const given_device& one) {
     return std::binary_search(here.begin(), here.end(), one.share.device);
   });
@@ -241,28 +245,33 @@ bool claim_ledger::can_have(const claim_allocation& had) const {
   return true;
 }
 
-std::vector<std::uint32_t> claim_ledger::reachable(node_row row) const {
-  const model::node_info& node = *(*state_->nodes)[row];
-  return pools_->pools.reachable(node.name, node.labels);
-}
-
-allocation_answer claim_ledger::search(std::span<const std::uint32_t> claims, node_row row, bool at_once,
-                                       wanted_shares besides) const {
+allocation_answer claim_ledger::search_besides(std::span<const std::uint32_t> claims, known_answers::devices here,
+                                               bool at_once, wanted_shares besides) const {
   std::vector<const claim_request*> requests;
   for (const std::uint32_t i : claims) requests.push_back(&pools_->claims[i].request);
-  const std::vector<std::uint32_t> here = reachable(row);
   return policy::allocate({pools_->pools, at_once ? held_ : usage_, pools_->answers, here, std::move(besides)},
                           requests);
+}
+
+known_answers::answer claim_ledger::search(std::span<const std::uint32_t> claims, node_row row, bool at_once) const {
+  const auto ask = [&](known_answers::devices here) { return search_besides(claims, here, at_once, {}); };
+  if (!keeps_answers_) {
+    return std::make_shared<const allocation_answer>(ask(answers_.reachable(*state_, pools_->pools, row)));
+  }
+  std::vector<std::uint32_t> shapes;
+  shapes.reserve(claims.size());
+  for (const std::uint32_t i : claims) shapes.push_back(pools_->claims[i].shape);
+  return answers_.find(shapes, *state_, pools_->pools, row, at_once, ask);
 }
 
 void claim_ledger::allocate_structured(pod_row pod, std::span<const std::uint32_t> which, node_row row, bool at_once) {
   std::vector<std::uint32_t> claims;
   for (const std::uint32_t k : which) claims.push_back(pod_claims_[of_pod_[pod] + k]);
-  const allocation_answer answer = search(claims, row, at_once);
-  if (answer.outcome != allocation_outcome::found) return;  // the placement stands without devices
+  const known_answers::answer answer = search(claims, row, at_once);
+  if (answer->outcome != allocation_outcome::found) return;  // the placement stands without devices
   for (std::uint32_t c = 0; c < which.size(); ++c) {
     claim_allocation gets;
-    for (given_device one : answer.given) {
+    for (given_device one : answer->given) {
       if (one.claim != c) continue;
       const claim_device d = device_named(pools_->pools.name_of(one.share.device));
       if (std::find(gets.devices.begin(), gets.devices.end(), d) == gets.devices.end()) gets.devices.push_back(d);
@@ -291,7 +300,8 @@ std::string claim_ledger::why_not(pod_row pod, node_row row) const {
     if (claims_[i].allocation.devices.empty()) structured.push_back(i);
   }
   if (structured.empty() || row == no_row) return {};
-  const allocation_answer answer = search(structured, row, false);
+  const known_answers::answer found = search(structured, row, false);
+  const allocation_answer& answer = *found;
   if (answer.message.empty()) return {};
   const std::uint32_t failed = structured[answer.claim];
   const std::vector<device_request>& requests = pools_->claims[failed].request.requests;
@@ -350,11 +360,11 @@ std::int64_t claim_ledger::paid_for(pod_row pod, node_row row, bool at_once) con
     }
     std::int64_t more = 0;  // of devices that no claim has had yet
     if (charged > 0 && !without.empty()) {
-      const allocation_answer answer = search(without, row, at_once);
+      const known_answers::answer answer = search(without, row, at_once);
       // What its claims lack keeps the pod off the node, and is what it should hear.
-      if (answer.outcome != allocation_outcome::found) return charged * whole_device;
+      if (answer->outcome != allocation_outcome::found) return charged * whole_device;
       std::vector<std::uint32_t> seen;
-      for (const given_device& one : answer.given) {
+      for (const given_device& one : answer->given) {
         const bool again = std::find(seen.begin(), seen.end(), one.share.device) != seen.end();
         if (one.share.admin || again || !model::names_gpus(pools_->pools.pool_of(one.share.device).driver)) continue;
         seen.push_back(one.share.device);
@@ -381,6 +391,7 @@ std::int64_t claim_ledger::paid_for(pod_row pod, node_row row, bool at_once) con
 
 void claim_ledger::count(const claim_allocation& one, std::int32_t sign) {
   const auto share_counts = [&](const device_share& share) {
+    answers_.note_change(pools_->pools, share.device);
     for (device_usage* usage : {&usage_, &held_}) {
       sign > 0 ? usage->take(pools_->pools, share) : usage->give_back(pools_->pools, share);
     }
@@ -457,6 +468,7 @@ void claim_ledger::leave_behind(pod_row pod, saved_claims& before) {
     ++devices_[d].leaving;
     before.left_behind.push_back(d);
     if (share.device == device_pools::no_device) return;
+    answers_.note_change(pools_->pools, share.device);
     held_.take(pools_->pools, share);
     before.left_shares.push_back(share);
   };
@@ -505,7 +517,10 @@ void claim_ledger::rejoin(pod_row pod, const saved_claims& saved) {
     if (claim.allocation.devices.empty()) take(claim.allocation, before.allocation);
   }
   for (const claim_device d : saved.left_behind) --devices_[d].leaving;
-  for (const device_share& share : saved.left_shares) held_.give_back(pools_->pools, share);
+  for (const device_share& share : saved.left_shares) {
+    answers_.note_change(pools_->pools, share.device);
+    held_.give_back(pools_->pools, share);
+  }
 }
 
 bool claim_ledger::can_rejoin(pod_row pod, const saved_claims& saved) const {

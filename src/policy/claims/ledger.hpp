@@ -15,6 +15,7 @@
 #include <kaisched/options.hpp>
 
 #include "model/state.hpp"
+#include "policy/claims/known_answers.hpp"
 #include "policy/claims/structured.hpp"
 
 namespace kaisched::policy {
@@ -130,10 +131,10 @@ class claim_ledger {
   [[nodiscard]] std::vector<claim_device> others_of(const claim_allocation& one) const;
   [[nodiscard]] bool reaches(const claim_allocation& has, node_row row) const;
   [[nodiscard]] bool can_have(const claim_allocation& had) const;
-  [[nodiscard]] std::vector<std::uint32_t> reachable(node_row row) const;
+  [[nodiscard]] known_answers::answer search(std::span<const std::uint32_t> claims, node_row row, bool at_once) const;
   /// `besides`: what claims without requests get first.
-  [[nodiscard]] allocation_answer search(std::span<const std::uint32_t> claims, node_row row, bool at_once,
-                                         wanted_shares besides = {}) const;
+  [[nodiscard]] allocation_answer search_besides(std::span<const std::uint32_t> claims, known_answers::devices here,
+                                                 bool at_once, wanted_shares besides) const;
   void allocate_structured(pod_row pod, std::span<const std::uint32_t> which, node_row row, bool at_once);
   void join(std::uint32_t claim, std::uint32_t entry, pod_row pod, claim_allocation gets);
   [[nodiscard]] std::vector<claim_device> free_devices(node_row row, std::uint32_t device_class, bool at_once) const;
@@ -165,6 +166,8 @@ class claim_ledger {
   // Claims with requests; null, and nothing of the rest is used, if there are none.
   std::shared_ptr<const structured_claims> pools_;
   const model::cluster_state* state_ = nullptr;
+  mutable known_answers answers_;
+  bool keeps_answers_ = true;
   device_usage usage_;                  ///< what claims have
   device_usage held_;                   ///< and what evicted pods still use
   std::vector<std::uint32_t> of_pool_;  ///< device of a pool, by device

@@ -61,6 +61,37 @@ void add_request(const model::cluster_state& s, structured_claims::one& to, cons
   ask.selectors.insert(ask.selectors.begin(), selectors.begin(), selectors.end());
 }
 
+/// Equal for claims that ask for the same, if the texts of their rows are added as well.
+std::string text_of_constraints(const std::vector<model::attribute_constraint>& constraints) {
+  std::string text;
+  const auto add = [&text](std::string_view part) {
+    text += std::to_string(part.size());
+    text += ':';
+    text += part;
+  };
+  for (const model::attribute_constraint& one : constraints) {
+    for (const std::string& request : one.requests) add(request);
+    add(one.domain);
+    add(one.name);
+    text += one.distinct ? '!' : '=';
+  }
+  return text;
+}
+
+std::string text_of_request(const model::claim_request_info& row) {
+  std::string text;
+  for (const std::string* part : {&row.request, &row.ask.name, &row.device_class, &row.selectors_text,
+                                  &row.tolerations_text, &row.capacities_text}) {
+    text += std::to_string(part->size());
+    text += ':';
+    text += *part;
+  }
+  text += row.ask.all ? 'a' : 'c';
+  text += std::to_string(row.ask.count);
+  text += row.ask.admin ? '!' : '.';
+  return text;
+}
+
 }  // namespace
 
 std::shared_ptr<const structured_claims> structured_claims_of(const model::cluster_state& s,
@@ -69,13 +100,19 @@ std::shared_ptr<const structured_claims> structured_claims_of(const model::clust
   const auto requests = sorted_rows(s.claim_requests, [](const auto& row) { return std::string_view(row.claim); });
   auto made = std::make_shared<structured_claims>();
   bool any = false;
+  std::map<std::string, std::uint32_t> shapes;
   for (const model::claim_info* claim : claims) {
     structured_claims::one& one = made->claims.emplace_back();
     const auto found = requests.find(claim->name);
     if (found == requests.end()) continue;
     one.structured = any = true;
     one.request.constraints = claim->constraints;
-    for (const auto& [ignored, row] : found->second) add_request(s, one, *row);
+    std::string shape = text_of_constraints(claim->constraints);
+    for (const auto& [ignored, row] : found->second) {
+      add_request(s, one, *row);
+      shape += text_of_request(*row);
+    }
+    one.shape = shapes.try_emplace(std::move(shape), static_cast<std::uint32_t>(shapes.size())).first->second;
   }
   if (!any) return nullptr;
   made->slices = slices_of(s);

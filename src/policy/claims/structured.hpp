@@ -19,7 +19,8 @@ struct structured_claims {
   struct one {
     bool structured = false;
     claim_request request{};
-    std::string broken{};  ///< why it can have no devices, such as a class that does not exist
+    std::string broken{};     ///< why it can have no devices, such as a class that does not exist
+    std::uint32_t shape = 0;  ///< equal for claims that ask for the same
   };
 
   std::vector<device_slice> slices;
