@@ -93,6 +93,8 @@ def make_case(seed, number, contended=False):
     filled = _Filled(dice, style, nodes)
     jobs = [_job(dice, style, f"j{i}", leaves, rank, filled) for i, rank in enumerate(ranks)]
     jobs.sort(key=lambda job: (-job["priority"], job["created_rank"], job["name"]))
+    if style["shares"]:
+        _name_in_order(jobs)
     _number_groups(jobs)
     case = _case(dice, style, f"{seed}/{number}", nodes, queues, jobs)
     sizes = [node["gpu_memory_mib"] for node in nodes if node["gpu_memory_mib"] > SMALLEST_GPU] or [SMALLEST_GPU]
@@ -101,6 +103,15 @@ def make_case(seed, number, contended=False):
     _align(Dice(f"{seed}/{number}/numa"), case)
     _claim(Dice(f"{seed}/{number}/claims"), case)
     return case
+
+
+def _name_in_order(jobs):
+    """Which of the pods on a node has opened a shared device first: KAI reads them in any order, the specification in
+    that of the jobs, the engine by name."""
+    for number, job in enumerate(jobs):
+        job["name"] = f"j{number:02}"
+        for index, task in enumerate(job["tasks"]):
+            task["name"] = f"{job['name']}-{index}"
 
 
 def _number_groups(jobs):

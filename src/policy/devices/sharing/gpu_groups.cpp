@@ -59,12 +59,14 @@ void gpu_groups::open(const cluster_state& s, live_state& live) {
       count_whole(row, c, 1);
     }
   }
-  // As KAI reads jobs, bystanders first.
+  // KAI reads pods in any order. Here bystanders are first, then the oldest pods, which others have joined.
   std::stable_sort(in_turn.begin(), in_turn.end(), [&](pod_row a, pod_row b) {
     const group_row x = s.pods[a].group;
     const group_row y = s.pods[b].group;
-    if (x == y || x == no_row || y == no_row) return x != y ? x == no_row : s.pod_names[a] < s.pod_names[b];
-    return model::group_before(s, x, y);
+    if ((x == no_row) != (y == no_row)) return x == no_row;
+    if (s.pod_extras[a].created != s.pod_extras[b].created) return s.pod_extras[a].created < s.pod_extras[b].created;
+    if (s.pod_names[a] != s.pod_names[b]) return s.pod_names[a] < s.pod_names[b];
+    return x != y && model::group_before(s, x, y);
   });
   for (const pod_row p : in_turn) {
     const node_row row = (*s.node_row_of_slot)[live.pod_node[p]];
