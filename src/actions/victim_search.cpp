@@ -417,15 +417,7 @@ class search {
     node_set& nodes = kept_.nodes_of_simulation;
     nodes = feasible;
     std::pmr::vector<pod_row> twice(&kept_.memory);
-    for (const pod_row p : victims) {
-      nodes[node_of(c_, p)] = 1;
-      if (c_.statement.eviction_of(p) != no_row) {
-        twice.push_back(p);
-        c_.statement.evict_again(p);
-      } else {
-        c_.statement.evict(p);
-      }
-    }
+    evict_all(victims, nodes, twice);
     result<bool> placed = place_all(what, nodes);
     if (!placed) return placed;
     if (!*placed || !accepted(c_, rules_, what)) {
@@ -448,6 +440,30 @@ class search {
     lost.insert(lost.end(), moved.begin(), moved.end());
     note_found(what, lost);
     return true;
+  }
+
+  /// KAI takes the victims of a set in any order. Where pods share devices that order counts: if the last pod of a
+  /// device leaves before pods that only have claims, the undo keeps a device of the node that is claimed too often.
+  /// KAI tries many sets and comes to that sooner or later, so claims are last here.
+  void evict_all(std::span<const pod_row> victims, node_set& nodes, std::pmr::vector<pod_row>& twice) {
+    const auto evict = [&](pod_row p) {
+      nodes[node_of(c_, p)] = 1;
+      if (c_.statement.eviction_of(p) != no_row) {
+        twice.push_back(p);
+        c_.statement.evict_again(p);
+      } else {
+        c_.statement.evict(p);
+      }
+    };
+    const bool claims_last = c_.access.groups->is_open();
+    std::pmr::vector<pod_row> claims(&kept_.memory);
+    for (const pod_row p : victims) {
+      if (claims_last && static_cast<pod_status>(c_.live.pod_state[p]) == pod_status::pipelined)
+        claims.push_back(p);
+      else
+        evict(p);
+    }
+    std::for_each(claims.begin(), claims.end(), evict);
   }
 
   /// Keeps the units in which victims were offered, whole, in the order of the victims.
