@@ -615,9 +615,12 @@ result<bool> exact_search::leave_out() {
   bool changed = false;
   for (bool again = true; again;) {
     again = false;
+    room_bound::checked_amounts surplus = bound_.surplus(found_);
     for (std::size_t i = found_.size(); i-- > 0;) {
       if (!can_leave(i)) continue;
       if (!c_.run.search_effort.goes_on()) return changed;
+      const room_bound::checked_amounts without = bound_.least_freed(std::span(&found_[i], 1));
+      if (surplus[0] < without[0] || surplus[1] < without[1]) continue;
       std::vector<victim_unit> rest = found_;
       rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
       if (lacks_room(rest)) continue;
@@ -636,6 +639,7 @@ result<bool> exact_search::leave_out() {
         in_vain_.insert(std::move(key));
       }
       c_.statement.rollback(0);
+      if (*helps) surplus = bound_.surplus(found_);
     }
   }
   return changed;
@@ -645,17 +649,19 @@ result<bool> exact_search::leave_out() {
 result<bool> exact_search::exchange() {
   if (cost_.is_nothing()) return false;
   const std::vector<offer> offers = cheaper_units();
+  const room_bound::checked_amounts surplus = bound_.surplus(found_);
   std::size_t seen = 0;
   for (std::size_t out = 0; out < found_.size() && !offers.empty(); ++out) {
     if (!can_leave(out)) continue;
     const victim_cost without = victim_cost::of_all(c_, std::span(&found_[out], 1), how_);
-    std::vector<victim_unit> rest = found_;
-    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(out));
-    const room_bound::checked_amounts lacking = bound_.shortage(rest);
+    const room_bound::checked_amounts lost = bound_.least_freed(std::span(&found_[out], 1));
+    const auto is_too_little = [&](const room_bound::checked_amounts& gained) {
+      return surplus[0] - lost[0] + gained[0] < 0 || surplus[1] - lost[1] + gained[1] < 0;
+    };
     for (const offer& one : offers) {
       if (!one.cost.is_less_than(without)) break;
       if (++seen % groups_per_step == 0) c_.run.search_effort.draw(1);
-      if (one.freed[0] < lacking[0] || one.freed[1] < lacking[1]) continue;
+      if (is_too_little(one.freed)) continue;
       if (!c_.run.search_effort.goes_on()) return false;
       result<bool> cheaper = try_instead(out, one);
       if (!cheaper || *cheaper) return cheaper;
@@ -669,6 +675,8 @@ result<bool> exact_search::exchange() {
 std::vector<exact_search::offer> exact_search::cheaper_units() {
   std::vector<offer> offers;
   std::size_t seen = 0;
+  std::set<pod_row> first_of_found;  // units have no pods in common
+  for (const victim_unit& one : found_) first_of_found.insert(one.pods.front());
   each_victim([&](queue_row, group_row g, bool may_lose) {
     if (!may_lose) return;
     const std::vector<victim_unit>& chain = chains_.of(g);
@@ -676,10 +684,9 @@ std::vector<exact_search::offer> exact_search::cheaper_units() {
       const victim_unit& unit = chain[i];
       seen += unit.pods.size();
       if (c_.access.budgets->used() && budgets_refuse(c_, rules_, unit.pods)) break;
-      const bool is_in = std::any_of(found_.begin(), found_.end(), [&](const victim_unit& u) {
-        return u.group == unit.group && u.pods == unit.pods;
-      });
-      if (is_in || (rules_.may_be_lost && !rules_.may_be_lost(unit)) || !frees_a_usable_node(unit)) continue;
+      if (first_of_found.contains(unit.pods.front()) || (rules_.may_be_lost && !rules_.may_be_lost(unit)) ||
+          !frees_a_usable_node(unit))
+        continue;
       victim_cost cost = victim_cost::of_all(c_, std::span(chain).first(i + 1), how_);
       if (cost.is_less_than(cost_))
         offers.push_back({std::move(cost), g, i + 1, bound_.most_freed(std::span(chain).first(i + 1))});

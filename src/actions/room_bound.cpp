@@ -256,30 +256,45 @@ bool room_bound::lacks_room(std::span<const victim_unit> set) {
   return lacks_room();
 }
 
-room_bound::checked_amounts room_bound::shortage(std::span<const victim_unit> set) {
-  checked_amounts lacking{};
-  if (c_.constraints.has(policy::trait_pays_gpus)) return lacking;
+room_bound::checked_amounts room_bound::surplus(std::span<const victim_unit> set) {
+  checked_amounts more{};
+  if (c_.constraints.has(policy::trait_pays_gpus)) return {most_places * whole_device, most_places * whole_device};
   begin_with(set);
   for (std::size_t i = 0; i < checked_.size(); ++i) {
-    std::int64_t room = totals_of(scope_, checked_[i]).room;
-    for (const std::int64_t size : chunk_sizes_[i]) room -= size;
-    lacking[i] = std::max<std::int64_t>(0, -room);
+    more[i] = totals_of(scope_, checked_[i]).room;
+    for (const std::int64_t size : chunk_sizes_[i]) more[i] -= size;
   }
-  return lacking;
+  return more;
 }
 
-room_bound::checked_amounts room_bound::most_freed(std::span<const victim_unit> set) {
+template <class Counts>
+room_bound::checked_amounts room_bound::freed_by(std::span<const victim_unit> units, Counts counts) {
   if (!is_open_) open();
   checked_amounts freed{};
-  const framework::node_set& usable = table_.at(scope_).nodes;
-  for (const victim_unit& one : set) {
+  for (const victim_unit& one : units) {
     for (const pod_row p : one.pods) {
-      if (usable[node_of(c_, p)] == 0) continue;
-      for (std::size_t i = 0; i < checked_.size(); ++i)
-        freed[i] += checked_[i] == dim_gpu ? gpus_of(c_, p) : c_.state().class_of(p).requests(checked_[i]);
+      for (std::size_t i = 0; i < checked_.size(); ++i) {
+        if (counts(one, node_of(c_, p), checked_[i]))
+          freed[i] += checked_[i] == dim_gpu ? gpus_of(c_, p) : c_.state().class_of(p).requests(checked_[i]);
+      }
     }
   }
   return freed;
+}
+
+room_bound::checked_amounts room_bound::most_freed(std::span<const victim_unit> units) {
+  if (!is_open_) open();
+  const framework::node_set& usable = table_.at(scope_).nodes;
+  return freed_by(units, [&](const victim_unit&, node_row row, dimension) { return usable[row] != 0; });
+}
+
+/// What comes back takes what it has freed, and of an overdrawn node nothing may be free.
+room_bound::checked_amounts room_bound::least_freed(std::span<const victim_unit> units) {
+  if (!is_open_) open();
+  const framework::node_set& usable = table_.at(scope_).nodes;
+  return freed_by(units, [&](const victim_unit& unit, node_row row, dimension d) {
+    return usable[row] != 0 && table_.free(row, d) >= 0 && !returns(c_.state().groups[unit.group].queue);
+  });
 }
 
 std::uint32_t room_bound::usable_nodes() {

@@ -70,10 +70,12 @@ class room_bound {
   void rest() { begin(own_); }
   /// Amounts that all pods of a chunk are counted in together: GPUs, or where none are asked for cores and memory.
   using checked_amounts = std::array<std::int64_t, 2>;
-  /// What nodes lack for the chunk at least, in sum, once the units have left.
-  [[nodiscard]] checked_amounts shortage(std::span<const victim_unit> set);
-  /// What the units free at most of that on nodes that the chunk may use.
-  [[nodiscard]] checked_amounts most_freed(std::span<const victim_unit> set);
+  /// What nodes have beyond what the chunk asks for, in sum, once the units have left. Less than 0: it lacks room.
+  [[nodiscard]] checked_amounts surplus(std::span<const victim_unit> set);
+  /// By how much the surplus of a set can rise at most with these units, and by how much it falls at least without them
+  /// if they are in the set.
+  [[nodiscard]] checked_amounts most_freed(std::span<const victim_unit> units);
+  [[nodiscard]] checked_amounts least_freed(std::span<const victim_unit> units);
   /// Nodes that the chunk may use, by number in the table.
   [[nodiscard]] std::uint32_t usable_nodes();
   /// Pods of the leaf queue have to have a place again.
@@ -98,6 +100,9 @@ class room_bound {
   void find_scope();
   void leave(pod_row p, bool returns);
   void begin_with(std::span<const victim_unit> set);
+  /// Sums over pods of units that `counts` accepts.
+  template <class Counts>
+  [[nodiscard]] checked_amounts freed_by(std::span<const victim_unit> units, Counts counts);
   [[nodiscard]] bool has_room();
   [[nodiscard]] bool has_room_for(const kind& one);
   [[nodiscard]] bool has_room_in(std::uint32_t scope, std::size_t checked);
