@@ -771,13 +771,35 @@ std::vector<std::uint32_t> node_choice::band_of_rows(const session_state& c, pod
   return found;
 }
 
+/// Nodes that cannot be the best for reasons that are quick to find: closed, refused to the class, or without cores and
+/// memory. Other questions are dear.
+node_set node_choice::find_ruled_out(const session_state& c, pod_row pod, std::span<const node_row> rows) {
+  const class_facts& known = facts(c, c.state().pods[pod].pod_class);
+  const model::pod_class& ask = c.state().class_of(pod);
+  node_set out(c.state().node_count(), 0);
+  for (const node_row row : rows) {
+    const bool refused = !known.open_everywhere && known.accepted[row] == 0;
+    out[row] =
+        refused || is_closed(row) || lacks_cpu_or_memory(c, ask, row, free_amount::idle_or_releasing) ? 1 : 0;
+  }
+  return out;
+}
+
 result<place> node_choice::best_by_scan(session_state& c, pod_row pod, bool only_claims) {
   const model::cluster_state& s = c.state();
   const model::pod_class& ask = s.class_of(pod);
-  const session_view view = c.view();
   std::vector<node_row> rows = *c.state().rows_by_name;
   if (among_ != nullptr) std::erase_if(rows, [&](node_row row) { return (*among_)[row] == 0; });
   const std::size_t n = rows.size();
+  const bool asks_all = c.options.reference_path;
+  const node_set ruled_out = asks_all ? node_set(s.node_count(), 0) : find_ruled_out(c, pod, rows);
+  // The nodes are known to the parts while they score.
+  struct shown_nodes {
+    session_access& access;
+    ~shown_nodes() { access.ruled_out = nullptr; }
+  } const shown{c.access};
+  if (!asks_all) c.access.ruled_out = &ruled_out;
+  const session_view view = c.view();
   std::vector<double> scores(n, 0.0);
   for (const auto& part : c.parts) {
     if ((part->capabilities() & part_scores_nodes) == 0) continue;
@@ -796,6 +818,10 @@ result<place> node_choice::best_by_scan(session_state& c, pod_row pod, bool only
   });
   std::vector<constraint> verdicts(n, constraint::none);
   for (std::size_t i = 0; i < n; ++i) {
+    if (ruled_out[rows[i]] != 0) {
+      verdicts[i] = constraint::resource;
+      continue;
+    }
     const std::int64_t paid = policy::gpus_paid(c.access, pod, rows[i], free_amount::idle_or_releasing);
     if (!policy::fits(c.access, ask, rows[i], free_amount::idle_or_releasing, paid)) verdicts[i] = constraint::resource;
     if (is_closed(rows[i])) verdicts[i] = constraint::node_reserved;

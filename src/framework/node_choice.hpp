@@ -202,6 +202,7 @@ class node_choice {
   [[nodiscard]] static bool may_use_overdrawn(session_state& c, const model::pod_class& ask);
   [[nodiscard]] result<place> best_by_index(session_state& c, pod_row pod, class_facts& known, bool only_claims);
   [[nodiscard]] result<place> best_by_scan(session_state& c, pod_row pod, bool only_claims);
+  [[nodiscard]] node_set find_ruled_out(const session_state& c, pod_row pod, std::span<const node_row> rows);
   [[nodiscard]] result<place> best_by_class(session_state& c, pod_row pod, const class_facts& known, bool only_claims);
   [[nodiscard]] result<void> score_changed(session_state& c, pod_row pod, const class_facts& known, class_keys& keys);
   [[nodiscard]] std::vector<constraint> verdicts_of_pods(const session_state& c, pod_row pod) const;

@@ -69,6 +69,8 @@ class session_access {
 
   /// While a pod is placed that prefers some domains of a topology.
   const policy::topology::preferred_domains* preferred = nullptr;
+  /// While nodes are scored for a pod: by row, nodes that it cannot get. Their scores do not matter. Null: not known.
+  const std::vector<std::uint8_t>* ruled_out = nullptr;
 
   /// What parts get to see of it.
   [[nodiscard]] session_view view() const { return session_view(*this); }

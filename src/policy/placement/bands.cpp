@@ -18,6 +18,7 @@ class availability_part final : public policy_part {
     const session_access& a = inside(view);
     const model::pod_class& c = a.state->class_of(pod);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (a.ruled_out != nullptr && (*a.ruled_out)[nodes[i]] != 0) continue;
       if (fits(a, c, nodes[i], free_amount::idle, gpus_paid(a, pod, nodes[i], free_amount::idle)) &&
           a.constraints->is_available(a, pod, nodes[i]))
         scores[i] += availability_band;
