@@ -335,7 +335,9 @@ bool exact_search::is_hopeless() {
 result<bool> exact_search::find_small_set() {
   const std::vector<excess> limits = excesses();
   // Where amounts do not tell which units open a node all of them may.
-  const bool by_amount = !c_.constraints.has(policy::trait_not_by_amount);
+  const framework::pod_list& chunk = c_.chunks.partial.chunk;
+  const bool by_amount = std::none_of(chunk.begin(), chunk.end(),
+                                      [this](pod_row p) { return c_.constraints.is_not_by_amount(c_.access, p); });
   const candidate_groups which =
       by_amount && limits.empty() ? candidate_groups::on_usable_nodes : candidate_groups::all;
   c_.run.search_effort.draw(look_);

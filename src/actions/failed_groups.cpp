@@ -245,7 +245,7 @@ std::string failed_groups::strict_key_of(group_row group) const {
   for (const pod_row p : c_.chunks.chunk_of(group, true)) {
     std::string text = constraints_of(s.class_of(p));
     // Zones, for one, may align a larger request where they cannot align a smaller one.
-    if (c_.constraints.has(policy::trait_not_by_amount)) append_text(text, s.class_of(p).ask.key());
+    if (c_.constraints.is_not_by_amount(c_.access, p)) append_text(text, s.class_of(p).ask.key());
     if (c_.constraints.tells_apart(c_.access, p)) append_text(text, std::to_string(p));
     append_text(text, s.pod_extras[p].labels);
     append_text(text, std::to_string(s.pods[p].sub - g.first_sub));

@@ -37,7 +37,7 @@ void room_bound::open() {
   const bool asks_gpus =
       std::any_of(kinds_.begin(), kinds_.end(), [](const kind& one) { return one.asked[dim_gpu] > 0; });
   checked_.push_back(dim_gpu);
-  if (!asks_gpus && !table_.counts_gpus_only()) checked_ = {dim_cpu, dim_memory};
+  if (!asks_gpus) checked_ = {dim_cpu, dim_memory};
   for (const dimension d : checked_) {
     std::vector<std::int64_t>& sizes = chunk_sizes_.emplace_back();
     for (const kind& one : kinds_) {
@@ -137,8 +137,10 @@ leaving_pods::totals& room_bound::totals_of(std::uint32_t scope, dimension d) {
   for (const leaving_pods::returning_pod& one : set_->back) {
     // Of what an overdrawn node gets back nothing may be left for others.
     if (in.nodes[one.row] == 0 || !table_.is_confined(in, one.of) || table_.free(one.row, d) < 0) continue;
-    const std::int64_t size = d == dim_gpu ? std::min(gpus_of(c_, one.pod), gpus_wanted(c_, one.pod))
-                                           : c_.state().class_of(one.pod).requests(d);
+    const std::int64_t size = d != dim_gpu ? c_.state().class_of(one.pod).requests(d)
+                              : table_.may_be_paid_for(one.pod)
+                                  ? 0
+                                  : std::min(gpus_of(c_, one.pod), gpus_wanted(c_, one.pod));
     if (size <= 0) continue;
     made.room -= size;
     const auto known =
@@ -239,9 +241,7 @@ bool room_bound::frees_usable_node(group_row group) {
   return table_.is_reached(table_.at(scope_), group);
 }
 
-bool room_bound::lacks_room() {
-  return !c_.constraints.has(policy::trait_pays_gpus) && !has_room();  // a device may be paid for already
-}
+bool room_bound::lacks_room() { return !has_room(); }
 
 void room_bound::begin_with(std::span<const victim_unit> set) {
   begin(own_);
@@ -258,7 +258,6 @@ bool room_bound::lacks_room(std::span<const victim_unit> set) {
 
 room_bound::checked_amounts room_bound::surplus(std::span<const victim_unit> set) {
   checked_amounts more{};
-  if (c_.constraints.has(policy::trait_pays_gpus)) return {most_places * whole_device, most_places * whole_device};
   begin_with(set);
   for (std::size_t i = 0; i < checked_.size(); ++i) {
     more[i] = totals_of(scope_, checked_[i]).room;

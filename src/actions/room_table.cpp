@@ -22,12 +22,16 @@ void room_table::refresh() {
 std::vector<std::int64_t> room_table::asked_by(pod_row like) const {
   std::vector<std::int64_t> asked(c_.state().dims(), 0);
   for (dimension d = 0; d < asked.size(); ++d) {
-    if (d == dim_gpu)
-      asked[d] = gpus_wanted(c_, like);
-    else if (!counts_gpus_only())
+    if (d != dim_gpu)
       asked[d] = c_.state().class_of(like).requests(d);
+    else if (!may_be_paid_for(like))
+      asked[d] = gpus_wanted(c_, like);
   }
   return asked;
+}
+
+bool room_table::may_be_paid_for(pod_row pod) const {
+  return c_.constraints.has(policy::trait_pays_gpus) && c_.constraints.concerns(c_.access, pod);
 }
 
 std::int64_t room_table::places_of(std::span<const std::int64_t> asked, node_row row, const std::int64_t* freed) const {

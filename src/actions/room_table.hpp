@@ -73,8 +73,8 @@ class room_table {
   /// How many pods the node has room for, with what is freed there by dimension; null: nothing.
   [[nodiscard]] std::int64_t places_of(std::span<const std::int64_t> asked, node_row row,
                                        const std::int64_t* freed) const;
-  /// Nodes may hold other amounts than those of their pods: then GPUs alone are counted.
-  [[nodiscard]] bool counts_gpus_only() const { return c_.constraints.has(policy::trait_amounts_not_of_pods); }
+  /// Others may pay for what the pod asks of a node's GPUs: then it may need none.
+  [[nodiscard]] bool may_be_paid_for(pod_row pod) const;
 
  private:
   framework::session_state& c_;

@@ -68,6 +68,11 @@ constraint verdict_of(const node_constraint& one, const session_access& a, pod_r
 
 }  // namespace
 
+bool constraint_list::look_for_others_than_amounts(const session_access& a, pod_row pod) const {
+  return std::ranges::any_of(
+      used_, [&](const entry& one) { return (one->traits(a) & trait_not_by_amount) != 0 && one->concerns(a, pod); });
+}
+
 bool constraint_list::look_for_rules(const session_access& a, pod_row pod) const {
   return std::ranges::any_of(used_, [&](const entry& one) {
     return one->is_rule() && one->concerns(a, pod) && !closes_by_group(*one, a, pod);

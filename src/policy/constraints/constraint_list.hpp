@@ -43,6 +43,10 @@ class constraint_list {
   [[nodiscard]] bool tells_apart(const session_access& a, pod_row pod) const {
     return has(trait_depends_on_pod) && concerns(a, pod);
   }
+  /// Amounts do not tell where the pod has room, nor which victims make some.
+  [[nodiscard]] bool is_not_by_amount(const session_access& a, pod_row pod) const {
+    return has(trait_not_by_amount) && look_for_others_than_amounts(a, pod);
+  }
   [[nodiscard]] bool follows_other_pods(const session_access& a, const model::pod_class& c) const {
     for (const entry& one : used_) {
       if (one->follows_other_pods(a, c)) return true;
@@ -161,6 +165,7 @@ class constraint_list {
   [[nodiscard]] bool ask_resources(const session_access& a, pod_row pod, node_row row, free_amount which,
                                    bool asked_by_parts) const;
   void number_kinds(group_row groups);
+  [[nodiscard]] bool look_for_others_than_amounts(const session_access& a, pod_row pod) const;
   [[nodiscard]] bool look_for_rules(const session_access& a, pod_row pod) const;
   [[nodiscard]] closed_sets look_for_closed(group_row group) const;
   [[nodiscard]] std::uint32_t save_all(pod_row pod);
