@@ -7,6 +7,7 @@
 
 #include "actions/victim_search.hpp"
 #include "framework/members.hpp"
+#include "policy/claims/ledger.hpp"
 
 namespace kaisched::actions {
 
@@ -237,6 +238,15 @@ failed_groups::key failed_groups::key_of(group_row group) {
   return {per_queue_ ? c_.state().groups[group].queue : no_row, number};
 }
 
+/// All that the pod asks for; of claims not their names, where they are for this pod alone.
+std::string failed_groups::text_of_ask(pod_row p) const {
+  const model::pod_ask& asked = c_.state().class_of(p).ask;
+  if (c_.access.claims == nullptr || asked.claims.empty()) return asked.key();
+  model::pod_ask other = asked;
+  other.claims.clear();
+  return other.key() + c_.access.claims->text_of(p);
+}
+
 /// All that has to be equal.
 std::string failed_groups::strict_key_of(group_row group) const {
   const model::cluster_state& s = c_.state();
@@ -245,7 +255,7 @@ std::string failed_groups::strict_key_of(group_row group) const {
   for (const pod_row p : c_.chunks.chunk_of(group, true)) {
     std::string text = constraints_of(s.class_of(p));
     // Zones, for one, may align a larger request where they cannot align a smaller one.
-    if (c_.constraints.is_not_by_amount(c_.access, p)) append_text(text, s.class_of(p).ask.key());
+    if (c_.constraints.is_not_by_amount(c_.access, p)) append_text(text, text_of_ask(p));
     if (c_.constraints.tells_apart(c_.access, p)) append_text(text, std::to_string(p));
     append_text(text, s.pod_extras[p].labels);
     append_text(text, std::to_string(s.pods[p].sub - g.first_sub));

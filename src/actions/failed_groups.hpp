@@ -40,6 +40,7 @@ class failed_groups {
   using key = std::pair<queue_row, std::uint32_t>;  ///< with the number of a signature
   [[nodiscard]] key key_of(group_row group);
   [[nodiscard]] std::string strict_key_of(group_row group) const;
+  [[nodiscard]] std::string text_of_ask(pod_row p) const;
   [[nodiscard]] const framework::failure_signature& strict_signature_of(group_row group);
   /// If the smaller chunk has failed, the larger one cannot succeed.
   [[nodiscard]] bool is_at_least(const framework::failure_signature& larger,

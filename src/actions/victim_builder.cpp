@@ -292,6 +292,7 @@ void victim_builder::free_more(node_row row, std::int64_t gpus) {
   std::int64_t& here = kept_.marks[row].freed;
   if (here == 0) freed_rows_.push_back(row);
   here += gpus;
+  largest_nodes_.changed = std::max(largest_nodes_.changed, before + gpus);
   if (same_size_) places_ += places_on(before + gpus) - places_on(before);
 }
 
@@ -393,16 +394,30 @@ void victim_builder::satisfy(node_row row) {
                 [&](pod_row p) { return c_.state().class_of(p).matches_labels((*c_.state().nodes)[row]->labels); });
 }
 
-bool victim_builder::nodes_large_enough() const {
+bool victim_builder::nodes_large_enough() {
   // With pods of one size the largest nodes hold as many as all nodes do.
   if (requests_.empty() || largest_ == 0) return true;
   if (same_size_) return places_ >= static_cast<std::int64_t>(requests_.size());
+  // More is free with every victim, unless simulations leave traces. Smaller nodes than those that were looked at do
+  // not matter.
+  largest_nodes& last = largest_nodes_;
+  const bool is_same = last.known && last.traces == kept_.traces;
+  if (is_same && (last.enough || last.changed <= last.least)) return last.enough;
+  last.enough = look_at_largest_nodes();
+  last.known = true;
+  last.traces = kept_.traces;
+  last.changed = 0;
+  return last.enough;
+}
+
+bool victim_builder::look_at_largest_nodes() {
   std::vector<std::int64_t> largest(c_.state().node_count());
   for (node_row row = 0; row < largest.size(); ++row) largest[row] = freed(row);
   const std::size_t count = std::min(requests_.size(), largest.size());
   std::partial_sort(largest.begin(), largest.begin() + static_cast<std::ptrdiff_t>(count), largest.end(),
                     std::greater<>());
   largest.resize(count);
+  largest_nodes_.least = count == 0 ? 0 : largest.back();
   std::vector<std::int64_t> requests(requests_.begin(), requests_.end());
   std::sort(requests.begin(), requests.end(), std::greater<>());
   return first_fit(requests, std::move(largest));

@@ -130,9 +130,11 @@ class victim_builder {
   [[nodiscard]] bool is_limited() const;
   void satisfy(node_row row);
 
-  [[nodiscard]] bool plausible() const { return choosy_.empty() && domains_.plausible() && nodes_large_enough(); }
+  [[nodiscard]] bool plausible() { return choosy_.empty() && domains_.plausible() && nodes_large_enough(); }
 
-  [[nodiscard]] bool nodes_large_enough() const;
+  /// The largest nodes hold the pending pods, by GPUs alone.
+  [[nodiscard]] bool nodes_large_enough();
+  [[nodiscard]] bool look_at_largest_nodes();
   /// The only leaf queue that victims are of; no_row if there are several.
   [[nodiscard]] queue_row only_leaf() const;
 
@@ -154,6 +156,15 @@ class victim_builder {
   std::pair<queue_row, bool> last_leaf_{no_row, true};  ///< of these, as asked last
   std::pmr::map<node_row, std::int64_t> freed_by_recorded_;
   bool alone_on_nodes_ = true;  ///< no group of new victims is on several nodes
+  /// What `nodes_large_enough` has found, for pods of several sizes.
+  struct largest_nodes {
+    bool known = false;
+    bool enough = false;
+    std::uint64_t traces = 0;  ///< that amounts knew then
+    std::int64_t least = 0;    ///< GPUs of the smallest one that was looked at
+    std::int64_t changed = 0;  ///< GPUs of the largest node on which victims were offered since
+  };
+  largest_nodes largest_nodes_;
   std::int64_t needed_ = 0;
   std::pmr::vector<pod_row> choosy_;
   std::vector<std::uint8_t> usable_;  ///< by node: some pod of the chunk may use it; empty: not looked at

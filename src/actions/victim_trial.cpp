@@ -16,11 +16,21 @@ namespace kaisched::actions {
 
 namespace {
 
-/// Draws the steps for a set of these units. A set that is ruled out without a trial costs one step.
+constexpr std::int64_t nodes_per_step = 64;
+
+/// Draws the steps for a set of these units. A set that is ruled out without a trial costs one step. Some pods are
+/// placed by looking at all nodes, such as those with claims.
 void draw_trial(framework::session_state& c, std::span<const victim_unit> units) {
-  std::size_t pods = c.chunks.partial.chunk.size();
-  for (const victim_unit& one : units) pods += one.pods.size();
-  c.run.search_effort.draw(steps_of_trial + static_cast<std::int64_t>(pods));
+  const auto nodes = static_cast<std::int64_t>(c.state().node_count());
+  std::int64_t steps = steps_of_trial;
+  const auto add = [&](pod_row p) {
+    steps += 1 + (c.constraints.needs_scores(c.access, p) ? nodes / nodes_per_step : 0);
+  };
+  for (const pod_row p : c.chunks.partial.chunk) add(p);
+  for (const victim_unit& one : units) {
+    for (const pod_row p : one.pods) add(p);
+  }
+  c.run.search_effort.draw(steps);
 }
 
 }  // namespace

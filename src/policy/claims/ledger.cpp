@@ -70,6 +70,7 @@ void claim_ledger::open(const model::cluster_state& s, const policy_options& opt
   used_ = s.pods_with_claims > 0;
   if (!used_) return;
   decides_ = decides;
+  state_ = &s;
   compat_ = options.mode == decision_mode::compat;
   if (!compat_ && decides_) {
     std::vector<const model::claim_info*> claims;
@@ -81,7 +82,6 @@ void claim_ledger::open(const model::cluster_state& s, const policy_options& opt
   answers_.forget();
   keeps_answers_ = !options.reference_path;
   if (pools_ != nullptr) {
-    state_ = &s;
     usage_ = held_ = device_usage(pools_->pools);
     named_.assign(pools_->pools.devices().size(), no_row);
   }
@@ -130,6 +130,7 @@ void claim_ledger::open_claims(const model::cluster_state& s) {
 void claim_ledger::open_pods(const model::cluster_state& s) {
   std::map<std::string_view, std::uint32_t> by_name;
   for (std::uint32_t i = 0; i < slots_.size(); ++i) by_name.emplace(s.claims[slots_[i]]->name, i);
+  askers_.assign(slots_.size(), 0);
   of_pod_.assign(s.pod_slots, no_row);
   counts_.assign(s.pod_slots, 0);
   pod_users_.assign(s.pod_slots, 0);
@@ -141,6 +142,7 @@ void claim_ledger::open_pods(const model::cluster_state& s) {
       const auto found = by_name.find(name);
       std::uint32_t claim = found == by_name.end() ? no_row : found->second;
       pod_claims_.push_back(claim);
+      if (claim != no_row) ++askers_[claim];
       claim_allocation& known = pod_allocations_.emplace_back();
       if (claim != no_row && !claims_[claim].allocation.devices.empty()) {
         known = claims_[claim].allocation;
@@ -149,6 +151,23 @@ void claim_ledger::open_pods(const model::cluster_state& s) {
       ++counts_[p];
     }
   }
+}
+
+std::string claim_ledger::text_of(pod_row pod) const {
+  std::string text;
+  for (std::size_t k = 0; has_claims(pod) && k < counts_[pod]; ++k) {
+    const std::uint32_t i = claims_of(pod)[k];
+    if (i == no_row) {
+      text += "none;";
+    } else if (askers_[i] != 1 || !state_->claims[slots_[i]]->from_template || !claims_[i].allocation.devices.empty()) {
+      text += "slot " + std::to_string(slots_[i]) + ";";
+    } else if (is_structured(i)) {
+      text += "shape " + std::to_string(pools_->claims[i].shape) + ";";
+    } else {
+      text += "class " + std::to_string(asks_[i].device_class) + " " + std::to_string(asks_[i].count) + ";";
+    }
+  }
+  return text;
 }
 
 bool claim_ledger::usable(const model::cluster_state& s, pod_row pod) const {

@@ -61,6 +61,9 @@ class claim_ledger {
   [[nodiscard]] bool has_requests() const { return pools_ != nullptr; }
   [[nodiscard]] bool has_claims(pod_row pod) const { return used_ && of_pod_[pod] != no_row; }
 
+  /// Equal for pods whose claims ask for the same: claims made for one pod each, which have no devices yet. Other claims
+  /// are told by their names.
+  [[nodiscard]] std::string text_of(pod_row pod) const;
   /// The claims exist, are of the queue of the pod and have room for one user more.
   [[nodiscard]] bool usable(const model::cluster_state& s, pod_row pod) const;
   /// What the claims have can be used from the node, and what they lack is free there.
@@ -157,6 +160,7 @@ class claim_ledger {
   std::map<std::pair<node_row, std::uint32_t>, std::vector<claim_device>> offered_;  ///< by node and class
   std::vector<claim_state> claims_;
   std::vector<ask> asks_;              ///< by claim
+  std::vector<std::uint32_t> askers_;  ///< by claim: pods that name it
   std::vector<std::uint32_t> slots_;   ///< of the model, by claim
   std::vector<std::uint32_t> of_pod_;  ///< first of its entries below, by slot; no_row: none
   std::vector<std::uint32_t> counts_;  ///< number of these, by slot
