@@ -93,6 +93,19 @@ class Mixed(Case):
                     self.check_claims(made)
                     self.check_groups(made)
 
+    def test_the_reference_path_decides_the_same(self):
+        """Answers of searches for devices, and bounds of victims, are kept; without them all is asked anew."""
+        with_claims = 0
+        for mode in ["strict", "compat"]:
+            for seed in range(1, 3 if FEW_CASES else 5):
+                path = self.made(64, seed=seed)[0]
+                run = ["run", path, "-q", "--mode", mode, "--actions", ACTIONS, "--decisions", "-"]
+                quick = json.loads(self.ok(*run))["decision"]
+                anew = json.loads(self.ok(*run, "--set", "reference_path=true"))["decision"]
+                self.assertEqual(quick, anew, (mode, seed))
+                with_claims += sum(1 for one in quick if one["claim_devices"])
+        self.assertGreater(with_claims, 0)
+
     def check_nodes(self, made):
         nodes = {node["name"]: node for node in made["node"]}
         for pod in made["pod"]:
