@@ -24,6 +24,7 @@
 #include "benchmarks/few_changes.hpp"
 #include "benchmarks/large_minute.hpp"
 #include "benchmarks/scenarios.hpp"
+#include "benchmarks/slow_inputs.hpp"
 #include "benchmarks/threads.hpp"
 #include "benchmarks/timing.hpp"
 #include "benchmarks/what_if.hpp"
@@ -52,9 +53,13 @@ struct settings {
   bool mix = false;
   double scale = 1;
   std::string part;
+  int tries = 200;
+  double seconds = 1e9;
+  std::string genes;
+  std::string worst;
 };
 
-/// Scenarios whose actions and features the engine has, without `large`, which takes minutes.
+/// Scenarios whose actions and features the engine has, without `large` and `slow`, which take minutes.
 std::vector<std::string> supported_scenarios() {
   return {"fill",
           "overflow",
@@ -432,6 +437,63 @@ nlohmann::json run_large(const settings& s) {
   return row;
 }
 
+void print_slow(std::string_view which, const bench::slow_cost& made) {
+  fmt::print("{:<6} {:>8.2f} us a node and group  {:>9.2f} ms  {:>5} nodes {:>6} groups {:>6} pods  open {:>7.2f} ms",
+             which, made.score() * 1e6, made.total() * 1e3, made.nodes, made.groups, made.pods, made.open * 1e3);
+  for (std::size_t i = 0; i < made.seconds.size(); ++i)
+    fmt::print("  {:.5} {:.2f} ms {} steps {} sets", bench::slow_actions.at(i), made.seconds[i] * 1e3, made.steps[i],
+               made.sets[i]);
+  fmt::print("\n  {}\n", bench::text_of(made.from));
+  std::fflush(stdout);
+}
+
+nlohmann::json slow_row(const bench::slow_cost& made) {
+  return {{"genes", bench::text_of(made.from)},
+          {"nodes", made.nodes},
+          {"groups", made.groups},
+          {"pods", made.pods},
+          {"open_s", made.open},
+          {"actions_s", made.seconds},
+          {"total_s", made.total()},
+          {"steps", made.steps},
+          {"simulations", made.sets}};
+}
+
+/// Clusters that are slow for their size: those that a search finds, or the one of given genes. The worst is measured
+/// at 1,000 nodes as well.
+nlohmann::json run_slow(const settings& s) {
+  constexpr std::int64_t large = 1000;
+  engine e;
+  must(e.set("mode", s.mode));
+  set_options(e, s);
+  std::vector<bench::slow_cost> worst;
+  if (s.genes.empty()) {
+    int tried = 0;
+    double most = 0;
+    const auto show = [&](const bench::slow_cost& one) {
+      ++tried;
+      if (one.score() <= most) return;
+      most = one.score();
+      print_slow(fmt::format("{}", tried), one);
+    };
+    worst = bench::find_slow(e, {.seed = s.seed, .tries = s.tries, .nodes = s.nodes, .seconds = s.seconds}, show);
+  } else {
+    worst.push_back(bench::measure(e, bench::genes_of(s.genes), s.nodes));
+  }
+  nlohmann::json row{{"scenario", "slow"}, {"mode", s.mode}, {"inputs", nlohmann::json::array()}};
+  for (const bench::slow_cost& one : worst) {
+    print_slow("worst", one);
+    row["inputs"].push_back(slow_row(one));
+  }
+  if (!s.worst.empty()) bench::write_slow(worst.front().from, s.nodes, s.worst);
+  if (s.nodes < large) {
+    const bench::slow_cost scaled = bench::measure(e, worst.front().from, large);
+    print_slow("large", scaled);
+    row["large"] = slow_row(scaled);
+  }
+  return row;
+}
+
 /// The same work with the threads of an executor.
 nlohmann::json run_with_threads(const settings& s) {
   nlohmann::json row{{"scenario", "threads"}, {"nodes", s.nodes}, {"threads", s.threads}};
@@ -555,15 +617,16 @@ nlohmann::json run_presets(const settings& s) {
   return row;
 }
 
-constexpr std::array<special_scenario, 9> special_scenarios{{{"hami_fit", run_device_fit},
-                                                             {"few_changes", run_steps},
-                                                             {"threads", run_with_threads},
-                                                             {"presets", run_presets},
-                                                             {"repartition", run_divisions},
-                                                             {"contended", run_contended_clusters},
-                                                             {"large", run_large},
-                                                             {"c_calls", run_calls},
-                                                             {"explain", run_remedies}}};
+constexpr std::array<special_scenario, 10> special_scenarios{{{"hami_fit", run_device_fit},
+                                                              {"few_changes", run_steps},
+                                                              {"threads", run_with_threads},
+                                                              {"presets", run_presets},
+                                                              {"repartition", run_divisions},
+                                                              {"contended", run_contended_clusters},
+                                                              {"large", run_large},
+                                                              {"slow", run_slow},
+                                                              {"c_calls", run_calls},
+                                                              {"explain", run_remedies}}};
 /// Those that begin with the running jobs of `few_changes`.
 bool needs_jobs_that_run(std::string_view name) { return name == "few_changes" || name == "c_calls"; }
 
@@ -573,12 +636,15 @@ int main(int argc, char** argv) {
   settings s;
   CLI::App app{"Times the engine on the scale scenarios; medians, one thread."};
   app.add_option("scenario", s.scenario, "one scenario; all if left out");
-  app.add_option("--nodes", s.nodes, "number of nodes")->check(CLI::Range(1, 100000))->capture_default_str();
+  const CLI::Option* nodes = app.add_option("--nodes", s.nodes, "number of nodes; slow: 100 if left out")
+                                 ->check(CLI::Range(1, 100000))
+                                 ->capture_default_str();
   app.add_option("--runs", s.runs, "runs; the median counts")->check(CLI::Range(1, 1000))->capture_default_str();
   app.add_option("--mode", s.mode, "compat or strict")
       ->check(CLI::IsMember({"compat", "strict"}))
       ->capture_default_str();
-  app.add_option("--seed", s.seed, "repartition: another cluster of the same kind")->capture_default_str();
+  app.add_option("--seed", s.seed, "contended, repartition, slow: other clusters of the same kind")
+      ->capture_default_str();
   app.add_option("--gpus", s.gpus, "contended: GPUs of the clusters, several by commas")
       ->delimiter(',')
       ->check(CLI::Range(1, 1048576))
@@ -590,11 +656,19 @@ int main(int argc, char** argv) {
   app.add_option("--part", s.part, "large: one of its parts")
       ->check(CLI::IsMember({"victims-strict", "victims-compat", "jobs", "alone"}));
   app.add_option("--set", s.options,
-                 "contended, repartition, presets: KEY=VALUE, an option of the engine; kai keeps its own");
+                 "contended, large, repartition, presets, slow: KEY=VALUE, an option of the engine; kai keeps its own");
+  app.add_option("--tries", s.tries, "slow: clusters that the search looks at")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  app.add_option("--seconds", s.seconds, "slow: processor time after which the search ends")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--genes", s.genes, "slow: the cluster of these genes, instead of a search");
+  app.add_option("--worst", s.worst, "slow: write the worst cluster to this file, for `kaisched run`");
   app.add_option("--preset", s.preset, "presets: only those whose names begin so, beside kai");
   app.add_option("--threads", s.threads, "threads: so many")->check(CLI::Range(1, 256))->capture_default_str();
   app.add_option("--json", s.json, "write the results to this file");
   CLI11_PARSE(app, argc, argv);
+  if (s.scenario == "slow" && nodes->count() == 0) s.nodes = 100;
   try {
     nlohmann::json all{{"results", nlohmann::json::array()}};
     for (const std::string& name : s.scenario.empty() ? supported_scenarios() : std::vector{s.scenario}) {
