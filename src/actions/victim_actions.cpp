@@ -86,14 +86,11 @@ std::vector<group_row> groups_that_may_evict(session_state& c, bool preemptible_
   return groups;
 }
 
-/// No eviction could help: something else is in the way of one of the pods. An obstacle that the host has named counts
-/// without the plugin `predicates` too.
+/// No eviction could help: something else is in the way of one of the pods.
 bool has_obstacle(const session_state& c, std::span<const pod_row> chunk) {
-  return std::any_of(chunk.begin(), chunk.end(), [&](pod_row p) {
-    const model::pod_class& pod = c.state().class_of(p);
-    return !pod.ask.obstacle.empty() ||
-           (c.has_predicates && policy::judge_cluster(c.access, pod).what != constraint::none);
-  });
+  return c.has_predicates && std::any_of(chunk.begin(), chunk.end(), [&](pod_row p) {
+           return policy::judge_cluster(c.access, c.state().class_of(p)).what != constraint::none;
+         });
 }
 
 // ---- minimum runtime ---------------------------------------------------------------------------------------------
