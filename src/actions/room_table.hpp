@@ -2,6 +2,7 @@
 /// @file
 /// What nodes have room for as they are, counted once for all searches for victims until a statement is committed.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>

@@ -779,8 +779,7 @@ node_set node_choice::find_ruled_out(const session_state& c, pod_row pod, std::s
   node_set out(c.state().node_count(), 0);
   for (const node_row row : rows) {
     const bool refused = !known.open_everywhere && known.accepted[row] == 0;
-    out[row] =
-        refused || is_closed(row) || lacks_cpu_or_memory(c, ask, row, free_amount::idle_or_releasing) ? 1 : 0;
+    out[row] = refused || is_closed(row) || lacks_cpu_or_memory(c, ask, row, free_amount::idle_or_releasing) ? 1 : 0;
   }
   return out;
 }

@@ -65,6 +65,9 @@ using kai_starts = std::map<std::string, kai_start, std::less<>>;
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> kai_options(const nlohmann::json& session_case,
                                                                            const std::vector<std::string>& known_parts);
 
+/// The plug-in "predicates" is used. Where it is listed and was not opened, a check that refuses a pod for every set of
+/// victims needs it all the same: here it is an obstacle, which counts with the plug-in only.
+[[nodiscard]] bool opens_predicates(const nlohmann::json& session_case);
 /// Throws `unsupported` if the session needs features that the engine does not have; the reason names the feature.
 void require_supported(const nlohmann::json& session_case);
 

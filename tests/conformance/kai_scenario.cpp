@@ -111,11 +111,9 @@ std::string option_lines(const json& session_case) {
   const json& params = member(resolved, "params");
   std::string out = "option preset=kai-0.17-r2 mode=compat\n";
   std::string parts;
-  // A check that refuses a pod for every set of victims is an obstacle here, which counts with the plug-in only.
-  const bool refuses = !text_or_empty(member(session_case, "special"), "victim_invariant_failure_for").empty();
   for (const json& plugin : items(resolved, "plugins")) {
     const std::string name = name_of(plugin);
-    const bool opened = name != "predicates" || refuses || value_or(session_case, "predicates_enabled", true);
+    const bool opened = name != "predicates" || opens_predicates(session_case);
     if (opened) parts += (parts.empty() ? "" : ",") + name;
   }
   out += "option parts=" + element(parts) + "\n";

@@ -45,8 +45,7 @@ std::set<std::string> plugins_of(const json& session_case) {
   for (const json& plugin : items(session_case.at("resolved"), "plugins")) {
     names.insert(name_of(plugin));
   }
-  // Listed, but not opened when the case was recorded.
-  if (!value_or(session_case, "predicates_enabled", true)) names.erase("predicates");
+  if (!opens_predicates(session_case)) names.erase("predicates");
   return names;
 }
 
@@ -77,6 +76,11 @@ const json& arguments_of(const json& session_case, std::string_view plugin) {
 }  // namespace
 
 void require_supported(const json& session_case) { require_actions(session_case); }
+
+bool opens_predicates(const json& session_case) {
+  return value_or(session_case, "predicates_enabled", true) ||
+         !text_or_empty(member(session_case, "special"), "victim_invariant_failure_for").empty();
+}
 
 std::vector<std::pair<std::string, std::string>> kai_options(const json& session_case,
                                                              const std::vector<std::string>& known_parts) {

@@ -273,14 +273,14 @@ allocation_answer claim_ledger::search_besides(std::span<const std::uint32_t> cl
 }
 
 known_answers::answer claim_ledger::search(std::span<const std::uint32_t> claims, node_row row, bool at_once) const {
-  const auto ask = [&](known_answers::devices here) { return search_besides(claims, here, at_once, {}); };
+  const auto look = [&](known_answers::devices here) { return search_besides(claims, here, at_once, {}); };
   if (!keeps_answers_) {
-    return std::make_shared<const allocation_answer>(ask(answers_.reachable(*state_, pools_->pools, row)));
+    return std::make_shared<const allocation_answer>(look(answers_.reachable(*state_, pools_->pools, row)));
   }
   std::vector<std::uint32_t> shapes;
   shapes.reserve(claims.size());
   for (const std::uint32_t i : claims) shapes.push_back(pools_->claims[i].shape);
-  return answers_.find(shapes, *state_, pools_->pools, row, at_once, ask);
+  return answers_.find(shapes, *state_, pools_->pools, row, at_once, look);
 }
 
 void claim_ledger::allocate_structured(pod_row pod, std::span<const std::uint32_t> which, node_row row, bool at_once) {

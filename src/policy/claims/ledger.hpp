@@ -61,8 +61,8 @@ class claim_ledger {
   [[nodiscard]] bool has_requests() const { return pools_ != nullptr; }
   [[nodiscard]] bool has_claims(pod_row pod) const { return used_ && of_pod_[pod] != no_row; }
 
-  /// Equal for pods whose claims ask for the same: claims made for one pod each, which have no devices yet. Other claims
-  /// are told by their names.
+  /// Equal for pods whose claims ask for the same: claims made for one pod each, which have no devices yet. Other
+  /// claims are told by their names.
   [[nodiscard]] std::string text_of(pod_row pod) const;
   /// The claims exist, are of the queue of the pod and have room for one user more.
   [[nodiscard]] bool usable(const model::cluster_state& s, pod_row pod) const;
