@@ -70,7 +70,7 @@ result<void> exact_search::collect(std::size_t most, candidate_groups which) {
   measure();
   bool is_shared = most == every_unit && !c_.access.budgets->used();
   taken_leaves taken;
-  if (is_shared) taken = leaves_taken_from(nullptr);
+  if (is_shared) taken = leaves_taken_from();
   is_shared = is_shared && taken.all;
   const std::uint32_t scope = which == candidate_groups::all ? no_row : bound_.usable_nodes();
   if (is_shared) {
@@ -259,30 +259,30 @@ void exact_search::each_victim(Visit visit) const {
 void exact_search::measure() {
   if (is_measured_) return;
   is_measured_ = true;
-  bool is_nobody = true;
+  bool is_empty = true;
   const auto& from_queue = rules_.queue_may_move ? rules_.queue_may_move : rules_.queue_may_lose;
   for (const queue_row leaf : kept_.victims.leaves()) {
     if (!from_queue(leaf)) continue;
     group_index::cursor members = kept_.victims.members_of(leaf);
     for (group_row g = members.next(); g != no_row; g = members.next()) {
       if (g == waiting_ || !rules_.may_lose(g)) continue;
-      is_nobody = false;
+      is_empty = false;
       if (c_.state().group_extras[g].last_checkpoint != unset) continue;
       how_ = measure_of(c_, false);
       return;
     }
   }
-  how_ = measure_of(c_, !is_nobody);
+  how_ = measure_of(c_, !is_empty);
 }
 
-/// The leaf queues that groups leave from. Unless `groups` is null it gets these, and `all` tells whether they are all
-/// groups there.
-exact_search::taken_leaves exact_search::leaves_taken_from(std::vector<group_row>* groups) const {
+/// The leaf queues that groups leave from. Groups are looked at only where some of them may not lose pods.
+exact_search::taken_leaves exact_search::leaves_taken_from() const {
   taken_leaves found;
   const auto& from_queue = rules_.queue_may_move ? rules_.queue_may_move : rules_.queue_may_lose;
   found.all = rules_.most == 0;
   const bool is_victim = kept_.victims.is_member(waiting_) && from_queue(c_.state().groups[waiting_].queue);
-  if (groups == nullptr && rules_.every_group_may_lose && !is_victim) {
+  found.is_listed = !rules_.every_group_may_lose || is_victim;
+  if (!found.is_listed) {
     for (const queue_row leaf : kept_.victims.leaves()) {
       if (from_queue(leaf) && kept_.victims.members_of(leaf).next() != no_row) found.leaves.push_back(leaf);
     }
@@ -291,7 +291,7 @@ exact_search::taken_leaves exact_search::leaves_taken_from(std::vector<group_row
   each_victim([&](queue_row leaf, group_row g, bool may_lose) {
     if (found.leaves.empty() || found.leaves.back() != leaf) found.leaves.push_back(leaf);
     found.all = found.all && may_lose;
-    if (may_lose && groups != nullptr) groups->push_back(g);
+    if (may_lose) found.groups.push_back(g);
   });
   return found;
 }
@@ -300,7 +300,7 @@ bool exact_search::is_hopeless() {
   // For all groups that may take from the same leaf queues, and from all groups there, the same pods leave.
   if (kept_.all_left_at != c_.statement.commits) kept_.all_left.clear();
   kept_.all_left_at = c_.statement.commits;
-  const taken_leaves taken = leaves_taken_from(nullptr);
+  taken_leaves taken = leaves_taken_from();
   if (taken.leaves.empty()) return true;
   const bool is_shared = taken.all && !c_.constraints.has(policy::trait_closes_nodes);
   std::vector<std::pair<queue_row, bool>> leaves;
@@ -315,8 +315,8 @@ bool exact_search::is_hopeless() {
     bound_.rest();
     return lacks;
   }
-  std::vector<group_row> groups;
-  (void)leaves_taken_from(&groups);
+  std::vector<group_row>& groups = taken.groups;
+  if (!taken.is_listed) each_victim([&](queue_row, group_row g, bool) { groups.push_back(g); });
   if (groups.empty()) return true;
   if (kept_.all_left.size() == most_kept) kept_.all_left.clear();
   auto made = std::make_unique<victim_search_state::emptied_leaves>();

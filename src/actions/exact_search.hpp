@@ -114,9 +114,11 @@ class exact_search {
   void each_victim(Visit visit) const;
   struct taken_leaves {
     std::vector<queue_row> leaves;
-    bool all = false;  ///< all groups there may lose pods, and any number of them
+    bool all = false;               ///< all groups there may lose pods, and any number of them
+    bool is_listed = false;         ///< those that may are told
+    std::vector<group_row> groups;  ///< these
   };
-  [[nodiscard]] taken_leaves leaves_taken_from(std::vector<group_row>* groups) const;
+  [[nodiscard]] taken_leaves leaves_taken_from() const;
   [[nodiscard]] std::shared_ptr<const candidate_list> known_list(const taken_leaves& taken, std::uint32_t scope);
   [[nodiscard]] bool is_too_much_to_collect(const taken_leaves& taken);
   void measure();
