@@ -9,6 +9,7 @@
 
 #include "framework/session_state.hpp"
 #include "model/account.hpp"
+#include "policy/claims/ledger.hpp"
 #include "policy/devices/links/link_choice.hpp"
 #include "policy/parts.hpp"
 
@@ -363,6 +364,15 @@ bool node_choice::needs_scan(const session_state& c, const model::pod_class& ask
   return ask.mig_slices > 0 || (!sharing_ && c.access.in_groups(ask));
 }
 
+/// The pod has claims, of no GPUs, and nothing else for which all nodes have to be scored.
+bool node_choice::needs_claims_only(const session_state& c, pod_row pod) const {
+  const model::pod_class& ask = c.state().class_of(pod);
+  return c.access.claims != nullptr && c.access.claims->has_claims(pod) && !c.access.claims->may_be_paid_for(pod) &&
+         c.access.vendors == nullptr && c.access.zones == nullptr && c.access.power == nullptr &&
+         c.access.loads == nullptr && policy::ignores_other_pods(c.access, ask) && ask.spread.empty() &&
+         ask.preferences.empty() && ask.node_preferences.empty() && c.state().pod_extras[pod].nominated == no_row;
+}
+
 /// A pod that asks for no CPU may be placed on a node that is overdrawn in it, outside of what the index offers.
 bool node_choice::may_use_overdrawn(session_state& c, const model::pod_class& ask) {
   if (c.compat() || ask.requests(dim_cpu) != 0) return false;
@@ -389,7 +399,7 @@ result<place> node_choice::best(session_state& c, pod_row pod, bool only_claims,
                          c.state().pod_extras[pod].nominated == no_row;
   if (remembers && known.failed_at == c.statement.frees + 1) return place{};
   const bool by_index =
-      fast_ && !scores && !needs_scan(c, ask) &&
+      fast_ && (!scores || needs_claims_only(c, pod)) && !needs_scan(c, ask) &&
       (ask.wants_gpu() ? spread_gpu_.lexicographic && spread_gpu_.broken_nodes == 0
                        : spread_cpu_.lexicographic && c.state().nodes_without_cpu == 0 && !may_use_overdrawn(c, ask));
   // Among a few nodes asking all of them is cheaper than skipping all others.
@@ -528,6 +538,19 @@ bool node_choice::passes(const session_state& c, node_row row, const filter& by)
   return by.others.empty() || by.others[row] == constraint::none;
 }
 
+/// The node takes the pod. The plug-in `nodeavailability` looks at amounts alone, so a pod whose claims have to wait
+/// for their devices is placed on an available node before others.
+bool node_choice::takes(session_state& c, pod_row pod, node_row row, const filter& by, place& found) {
+  if (!passes(c, row, by)) return false;
+  if (!by.has_claims) return try_node(c, pod, row, by.which, found);
+  const model::pod_class& ask = c.state().class_of(pod);
+  if (lacks_cpu_or_memory(c, ask, row, by.which)) return false;
+  const bool available = policy::fits(c.access, ask, row, free_amount::idle);
+  if (available != (by.which == free_amount::idle)) return false;
+  return (available && !only_claims_ && try_node(c, pod, row, free_amount::idle, found)) ||
+         try_node(c, pod, row, free_amount::idle_or_releasing, found);
+}
+
 node_choice::node_pool* node_choice::pool_for(const session_state& c, class_row row, const filter& by, dimension d) {
   if (by.known.open_everywhere && by.node_kind == any_node) return nullptr;
   if (pools_.by_class.size() < c.state().class_slots) pools_.by_class.resize(c.state().class_slots);
@@ -612,11 +635,8 @@ place node_choice::scan_index(session_state& c, pod_row pod, const filter& by) {
       passed_over += !by.known.open_everywhere && by.known.accepted[row] == 0 ? 1U : 0U;
       continue;
     }
-    if (!passes(c, row, by)) {
-      ++passed_over;
-      continue;
-    }
-    if (try_node(c, pod, row, by.which, found)) break;
+    if (takes(c, pod, row, by, found)) break;
+    if (!passes(c, row, by)) ++passed_over;
   }
   if (is_free_order && pool == nullptr && passed_over > 0 && kind < pools_.by_class.size())
     pools_.by_class[kind].passed_over[static_cast<std::size_t>(by.node_kind - any_node)] += passed_over;
@@ -651,7 +671,7 @@ place node_choice::scan_rows(session_state& c, pod_row pod, const filter& by, co
     const std::pair<std::int64_t, std::uint32_t> key{value, (*s.name_rank)[row]};
     if (best.row != no_row && best_key < key) continue;
     place found;
-    if (!passes(c, row, by) || !try_node(c, pod, row, by.which, found)) continue;
+    if (!takes(c, pod, row, by, found)) continue;
     best = std::move(found);
     best_key = key;
   }
@@ -673,7 +693,7 @@ place node_choice::scan_band_order(session_state& c, pod_row pod, const filter& 
     const node_row row = at->row;
     if (by.sharing != nullptr && by.sharing->key[row] != absent) continue;
     if (by_idle && (*c.live.idle)[static_cast<std::size_t>(row) * s.dims() + d] < asked) continue;
-    if (passes(c, row, by) && try_node(c, pod, row, by.which, found)) break;
+    if (takes(c, pod, row, by, found)) break;
   }
   return found;
 }
@@ -691,13 +711,14 @@ place node_choice::scan(session_state& c, pod_row pod, const class_facts& known,
       resource_type_ && !ask.wants_gpu() ? std::span<const int>(by_kind) : std::span<const int>(all_kinds);
   const bool draws = draws_to_shared(c, ask);
   const sharing_index* sharing = draws ? &sharing_of(c, ask, s.pods[pod].pod_class) : nullptr;
+  const bool has_claims = c.access.claims != nullptr && c.access.claims->has_claims(pod);
   const bool needs_idle = only_claims && ask.wants_gpu() && !c.access.in_groups(ask) && ask.requests(dim_gpu) > 0;
   for (const bool shared : {true, false}) {
     if (shared && (!draws || sharing->index.empty())) continue;
     for (const free_amount which : {free_amount::idle, free_amount::idle_or_releasing}) {
       if (needs_idle && which == free_amount::idle && !may_be_idle(c, ask.requests(dim_gpu))) continue;
       for (const int node_kind : kinds) {
-        const filter by{known, which, node_kind, sharing, shared, others};
+        const filter by{known, which, node_kind, sharing, shared, has_claims, others};
         const bool in_order = rows != nullptr && rows->size() >= least_ordered && !shared &&
                               !(ask.wants_gpu() ? spread_gpu_ : spread_cpu_).used;
         found = rows == nullptr ? scan_index(c, pod, by)

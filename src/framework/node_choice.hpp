@@ -149,6 +149,7 @@ class node_choice {
     int node_kind;                 ///< 1: without GPUs, 0: with GPUs, -1: any
     const sharing_index* sharing;  ///< nodes with room on shared devices
     bool shared;                   ///< those, or all others
+    bool has_claims;               ///< the pod has claims
     const std::vector<constraint>& others;
   };
 
@@ -216,6 +217,8 @@ class node_choice {
     return false;
   }
   [[nodiscard]] bool passes(const session_state& c, node_row row, const filter& by);
+  [[nodiscard]] bool takes(session_state& c, pod_row pod, node_row row, const filter& by, place& found);
+  [[nodiscard]] bool needs_claims_only(const session_state& c, pod_row pod) const;
   /// The node is of the kind that a filter asks for.
   [[nodiscard]] bool is_of_kind(const session_state& c, node_row row, int node_kind);
   [[nodiscard]] place scan_index(session_state& c, pod_row pod, const filter& by);

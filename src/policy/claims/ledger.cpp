@@ -359,6 +359,17 @@ void claim_ledger::add_gpus(const claim_allocation& one, std::vector<claim_devic
   }
 }
 
+bool claim_ledger::may_be_paid_for(pod_row pod) const {
+  const auto has_gpus = [&](const claim_allocation& one) {
+    return std::any_of(one.devices.begin(), one.devices.end(), [&](claim_device d) { return devices_[d].is_gpu; });
+  };
+  if (state_->class_of(pod).claimed_devices > 0) return true;
+  const std::span<const std::uint32_t> claims = claims_of(pod);
+  return !gpus_of(pod).empty() || std::any_of(claims.begin(), claims.end(), [&](std::uint32_t i) {
+    return i != no_row && has_gpus(claims_[i].allocation);
+  });
+}
+
 std::int64_t claim_ledger::paid_for(pod_row pod, node_row row, bool at_once) const {
   std::int64_t paid = 0;
   const auto add = [&](claim_device d) {

@@ -68,6 +68,8 @@ class claim_ledger {
   [[nodiscard]] bool usable(const model::cluster_state& s, pod_row pod) const;
   /// What the claims have can be used from the node, and what they lack is free there.
   [[nodiscard]] bool fits(pod_row pod, node_row row, bool at_once) const;
+  /// Other pods may pay for GPUs of the pod (`paid_for`) on some node.
+  [[nodiscard]] bool may_be_paid_for(pod_row pod) const;
   /// Milli-GPU of the pod that the node does not have to find: others there pay for them already, or what its claims
   /// get are fewer.
   [[nodiscard]] std::int64_t paid_for(pod_row pod, node_row row, bool at_once) const;
