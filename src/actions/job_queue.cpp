@@ -218,43 +218,55 @@ result<void> job_queue::link_in_order(std::span<const std::uint32_t> leaves) {
     firsts.emplace_back(first, leaf);
   }
   std::sort(firsts.begin(), firsts.end());
-  for (std::size_t i = 0; i < firsts.size(); ++i) {
-    for (std::size_t k = 0; k <= i; ++k) {
-      result<std::uint32_t> best = best_until(firsts[k].second, firsts[i].first);
-      if (!best) return best.failure();
-      nodes_[firsts[k].second].shown = *best;
+  changing_.clear();
+  for (const auto& [position, leaf] : firsts) {
+    changing_.push_back({leaf, no_row});
+    std::size_t kept = 0;
+    for (std::size_t k = 0; k < changing_.size(); ++k) {
+      changing_leaf one = changing_[k];
+      result<bool> may_change = show_best_until(one, position);
+      if (!may_change) return may_change.failure();
+      if (*may_change) changing_[kept++] = one;
     }
-    link(firsts[i].second);
+    changing_.resize(kept);
+    link(leaf);
   }
   for (const std::uint32_t leaf : leaves) nodes_[leaf].shown = no_row;
   return {};
 }
 
-/// The best entry of a leaf among those that are added up to a position.
-result<std::uint32_t> job_queue::best_until(std::uint32_t leaf, std::uint32_t position) {
+/// Shows the best entry of a leaf among those that are added up to a position. False: no later position changes it.
+result<bool> job_queue::show_best_until(changing_leaf& one, std::uint32_t position) {
+  node& leaf = nodes_[one.leaf];
   std::uint32_t best = no_row;
-  const auto offer = [&](std::uint32_t one) {
-    if (best == no_row || entry_before(one, best)) best = one;
+  bool may_change = false;
+  const auto offer = [&](std::uint32_t entry) {
+    if (best == no_row || entry_before(entry, best)) best = entry;
   };
-  for (const std::uint32_t other : nodes_[leaf].others) {
-    if (entries_[other].position <= position) offer(other);
+  for (const std::uint32_t other : leaf.others) {
+    if (entries_[other].position <= position)
+      offer(other);
+    else
+      may_change = true;
   }
-  const std::uint32_t head = nodes_[leaf].head;
-  if (head != no_row && entries_[head].position <= position) {
-    offer(head);
-    return best;
+  if (leaf.head != no_row && entries_[leaf.head].position <= position) {
+    offer(leaf.head);
+  } else if (leaf.head != no_row) {
+    may_change = true;
+    group_row found = no_row;  // the best member by its order, which the index knows
+    (void)index_->first_by_rank(leaf.queue, position, [&](group_row g) {
+      if (accepts_(g) && (found == no_row || index_->before(g, found))) found = g;
+      return false;
+    });
+    if (found != no_row && (one.member == no_row || entries_[one.member].group != found)) {
+      result<std::uint32_t> made = new_entry(found, {});
+      if (!made) return made.failure();
+      one.member = *made;
+    }
+    if (found != no_row) offer(one.member);
   }
-  if (head == no_row) return best;
-  group_row found = no_row;  // the best member by its order, which the index knows
-  (void)index_->first_by_rank(nodes_[leaf].queue, position, [&](group_row g) {
-    if (accepts_(g) && (found == no_row || index_->before(g, found))) found = g;
-    return false;
-  });
-  if (found == no_row) return best;
-  result<std::uint32_t> made = new_entry(found, {});
-  if (!made) return made;
-  offer(*made);
-  return best;
+  leaf.shown = best;
+  return may_change;
 }
 
 /// The next member of the index that is accepted, or no_row.

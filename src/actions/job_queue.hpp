@@ -104,7 +104,12 @@ class job_queue {
   result<void> leave_only_leaf();
   result<void> advance(std::uint32_t leaf);
   result<void> link_in_order(std::span<const std::uint32_t> leaves);
-  result<std::uint32_t> best_until(std::uint32_t leaf, std::uint32_t position);
+  /// A leaf whose best entry may be another one at a later position.
+  struct changing_leaf {
+    std::uint32_t leaf;
+    std::uint32_t member;  ///< the entry of the best member of the index until then
+  };
+  result<bool> show_best_until(changing_leaf& one, std::uint32_t position);
   [[nodiscard]] std::uint32_t top_of(const node& leaf) const;
   [[nodiscard]] static bool has_entries(const node& one) { return !one.entries.empty() || one.head != no_row; }
   result<void> set_keys(entry& e) const;
@@ -139,6 +144,7 @@ class job_queue {
   mutable std::vector<given> given_;                             ///< by queue; victims only
   std::vector<std::uint32_t> leaves_;                            ///< while the queue is filled from an index
   std::vector<std::pair<std::uint32_t, std::uint32_t>> firsts_;  ///< position, leaf; while these are linked
+  std::vector<changing_leaf> changing_;                          ///< likewise
   base::heap<std::uint32_t> roots_;
   std::vector<pod_row> popped_pods_;
   const group_index* index_ = nullptr;
