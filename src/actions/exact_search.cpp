@@ -9,6 +9,7 @@
 
 #include "actions/domain_walk.hpp"
 #include "actions/piece_sets.hpp"
+#include "actions/step_cost.hpp"
 #include "actions/victim_stream.hpp"
 
 namespace kaisched::actions {

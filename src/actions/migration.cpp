@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "actions/placement.hpp"
-#include "actions/victim_trial.hpp"
+#include "actions/step_cost.hpp"
 #include "actions/victim_units.hpp"
 #include "framework/members.hpp"
 
@@ -76,6 +76,8 @@ class mover {
   result<bool> find() {
     for (const pod_row pod : c_.chunks.chunk_of(group_, true)) {
       if (static_cast<pod_status>(c_.live.pod_state[pod]) != pod_status::pending) return false;  // a chunk of long ago
+      if (!c_.run.search_effort.goes_on()) return false;
+      c_.run.search_effort.draw(steps_of_looks(c_, pod));
       result<framework::place> at = c_.choice.best(c_, pod, true);
       if (at && at->row == no_row) {
         result<bool> made = make_room(pod);
@@ -166,6 +168,7 @@ class mover {
     if (budget_of(c_.state().pods[pod].group) <= 0 || c_.statement.is_leaving(pod)) return framework::place{};
     if (c_.access.budgets->refuses(pod)) return framework::place{};
     const std::uint32_t start = c_.statement.depth();
+    c_.run.search_effort.draw(steps_of_looks(c_, pod));
     c_.statement.evict(pod);
     node_set elsewhere = domain_around(pod, from);
     elsewhere[from] = 0;

@@ -14,6 +14,7 @@
 #include "actions/job_queue.hpp"
 #include "actions/placement.hpp"
 #include "actions/room_bound.hpp"
+#include "actions/step_cost.hpp"
 #include "actions/victim_builder.hpp"
 #include "actions/victim_generators.hpp"
 #include "actions/victim_rehearsal.hpp"
@@ -372,14 +373,20 @@ class search {
 
   /// In place of a simulation that fails: it counts as if it had been played.
   result<bool> leave_out(const scenario& what, [[maybe_unused]] const node_set& nodes) {
-    std::size_t victims = 0;
-    what.each_pod([&](pod_row) { ++victims; });
     count_set();
-    c_.run.search_effort.draw(steps_of_trial + static_cast<std::int64_t>(victims + c_.chunks.partial.chunk.size()));
+    draw_steps(what);
 #ifdef KAISCHED_CHECKS
     if (framework::is_repeated(c_.run.sets_tried)) return verify_hopeless(what, nodes);
 #endif
     return false;
+  }
+
+  /// Of a simulation in `compat`.
+  void draw_steps(const scenario& what) {
+    std::int64_t steps = steps_of_trial + (c_.compat() ? steps_of_queues(kept_.pending.leaves().size()) : 0);
+    what.each_pod([&](pod_row p) { steps += steps_of_pod(c_, p); });
+    for (const pod_row p : c_.chunks.partial.chunk) steps += steps_of_pod(c_, p);
+    c_.run.search_effort.draw(steps);
   }
 
   void count_set() {
@@ -412,8 +419,7 @@ class search {
     const std::uint32_t start = c_.statement.depth();
     const noting_touches touches(kept_);
     count_set();
-    c_.run.search_effort.draw(steps_of_trial +
-                              static_cast<std::int64_t>(victims.size() + c_.chunks.partial.chunk.size()));
+    draw_steps(what);
     node_set& nodes = kept_.nodes_of_simulation;
     nodes = feasible;
     std::pmr::vector<pod_row> twice(&kept_.memory);

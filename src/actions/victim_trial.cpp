@@ -8,6 +8,7 @@
 
 #include "actions/job_queue.hpp"
 #include "actions/placement.hpp"
+#include "actions/step_cost.hpp"
 #include "actions/unit_remains.hpp"
 #include "framework/members.hpp"
 #include "framework/repeated_checks.hpp"
@@ -16,19 +17,12 @@ namespace kaisched::actions {
 
 namespace {
 
-constexpr std::int64_t nodes_per_step = 64;
-
-/// Draws the steps for a set of these units. A set that is ruled out without a trial costs one step. Some pods are
-/// placed by looking at all nodes, such as those with claims.
+/// Draws the steps for a set of these units. A set that is ruled out without a trial costs one step.
 void draw_trial(framework::session_state& c, std::span<const victim_unit> units) {
-  const auto nodes = static_cast<std::int64_t>(c.state().node_count());
   std::int64_t steps = steps_of_trial;
-  const auto add = [&](pod_row p) {
-    steps += 1 + (c.constraints.needs_scores(c.access, p) ? nodes / nodes_per_step : 0);
-  };
-  for (const pod_row p : c.chunks.partial.chunk) add(p);
+  for (const pod_row p : c.chunks.partial.chunk) steps += steps_of_pod(c, p);
   for (const victim_unit& one : units) {
-    for (const pod_row p : one.pods) add(p);
+    for (const pod_row p : one.pods) steps += steps_of_pod(c, p);
   }
   c.run.search_effort.draw(steps);
 }

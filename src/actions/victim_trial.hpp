@@ -14,9 +14,6 @@
 
 namespace kaisched::actions {
 
-/// Steps that a set costs which is tried, beside one for each pod of it and of the chunk (S19).
-constexpr std::int64_t steps_of_trial = 10;
-
 /// Tries sets of victims for one waiting group. The chunk that the group is cut to is placed first, so that no victim
 /// takes the place that it was evicted for. Then the groups of the victims are placed again in the order of service,
 /// with the pods that they have lost here and no others.

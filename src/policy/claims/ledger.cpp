@@ -85,11 +85,17 @@ void claim_ledger::open(const model::cluster_state& s, const policy_options& opt
     usage_ = held_ = device_usage(pools_->pools);
     named_.assign(pools_->pools.devices().size(), no_row);
   }
+  std::vector<std::vector<offer>> offers(s.node_count());
   for (node_row row = 0; row < s.node_count(); ++row) {
     for (const auto& [device_class, name] : (*s.nodes)[row]->claimable) {
-      offered_[{row, class_named(device_class)}].push_back(device_named(name));
+      const std::uint32_t number = class_named(device_class);
+      const auto known = std::find_if(offers[row].begin(), offers[row].end(),
+                                      [&](const offer& one) { return one.device_class == number; });
+      offer& mine = known == offers[row].end() ? offers[row].emplace_back(offer{number, {}}) : *known;
+      mine.devices.push_back(device_named(name));
     }
   }
+  offered_ = std::make_shared<const std::vector<std::vector<offer>>>(std::move(offers));
   open_claims(s);
   open_pods(s);
 }
@@ -188,17 +194,34 @@ bool claim_ledger::usable(const model::cluster_state& s, pod_row pod) const {
   return true;
 }
 
+std::span<const claim_device> claim_ledger::offered(node_row row, std::uint32_t device_class) const {
+  for (const offer& one : (*offered_)[row]) {
+    if (one.device_class == device_class) return one.devices;
+  }
+  return {};
+}
+
 std::vector<claim_device> claim_ledger::free_devices(node_row row, std::uint32_t device_class, bool at_once) const {
   std::vector<claim_device> free;
-  const auto found = offered_.find({row, device_class});
-  if (found == offered_.end()) return free;
-  std::copy_if(found->second.begin(), found->second.end(), std::back_inserter(free), [&](claim_device d) {
-    return devices_[d].taken == 0 && (compat_ || !at_once || devices_[d].leaving == 0);
-  });
+  const std::span<const claim_device> all = offered(row, device_class);
+  std::copy_if(all.begin(), all.end(), std::back_inserter(free), [&](claim_device d) { return is_free(d, at_once); });
   return free;
 }
 
+bool claim_ledger::has_free_devices(node_row row, std::uint32_t device_class, std::int64_t count, bool at_once) const {
+  if (count <= 0) return true;
+  for (const claim_device d : offered(row, device_class)) {
+    if (is_free(d, at_once) && --count == 0) return true;
+  }
+  return false;
+}
+
 bool claim_ledger::fits(pod_row pod, node_row row, bool at_once) const {
+  if (const std::span<const std::uint32_t> claims = claims_of(pod); claims.size() == 1) {  // most pods have one
+    const std::uint32_t i = claims.front();
+    if (i != no_row && claims_[i].allocation.devices.empty() && !is_structured(i))
+      return has_free_devices(row, asks_[i].device_class, asks_[i].count, at_once);
+  }
   std::map<std::uint32_t, std::int64_t> wanted;
   std::vector<std::uint32_t> structured;
   for (const std::uint32_t i : claims_of(pod)) {

@@ -117,6 +117,11 @@ class claim_ledger {
     std::int32_t taken = 0;    ///< claims that have it
     std::int32_t leaving = 0;  ///< evicted pods that still use it
   };
+  /// Devices of one class that a node has.
+  struct offer {
+    std::uint32_t device_class = 0;
+    std::vector<claim_device> devices;
+  };
   struct ask {
     std::uint32_t device_class = 0;
     std::int64_t count = 1;
@@ -142,6 +147,11 @@ class claim_ledger {
                                                  bool at_once, wanted_shares besides) const;
   void allocate_structured(pod_row pod, std::span<const std::uint32_t> which, node_row row, bool at_once);
   void join(std::uint32_t claim, std::uint32_t entry, pod_row pod, claim_allocation gets);
+  [[nodiscard]] std::span<const claim_device> offered(node_row row, std::uint32_t device_class) const;
+  [[nodiscard]] bool is_free(claim_device d, bool at_once) const {
+    return devices_[d].taken == 0 && (compat_ || !at_once || devices_[d].leaving == 0);
+  }
+  [[nodiscard]] bool has_free_devices(node_row row, std::uint32_t device_class, std::int64_t count, bool at_once) const;
   [[nodiscard]] std::vector<claim_device> free_devices(node_row row, std::uint32_t device_class, bool at_once) const;
   [[nodiscard]] std::vector<claim_device> gpus_of(pod_row pod) const;
   /// What a pod has on its node is known device by device: all its claims have requests, and `compat` does not see
@@ -159,7 +169,7 @@ class claim_ledger {
   std::vector<std::string> users_;
   std::map<std::string, std::uint32_t, std::less<>> user_numbers_;
   std::map<std::string, std::uint32_t, std::less<>> class_numbers_;
-  std::map<std::pair<node_row, std::uint32_t>, std::vector<claim_device>> offered_;  ///< by node and class
+  std::shared_ptr<const std::vector<std::vector<offer>>> offered_;  ///< by node
   std::vector<claim_state> claims_;
   std::vector<ask> asks_;              ///< by claim
   std::vector<std::uint32_t> askers_;  ///< by claim: pods that name it
