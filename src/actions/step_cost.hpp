@@ -12,6 +12,9 @@ namespace kaisched::actions {
 /// Of a set of victims that is tried, beside those of its pods and of the chunk's.
 constexpr std::int64_t steps_of_trial = 10;
 
+/// Units of sets that are put together, tried or not.
+constexpr std::size_t units_per_step = 256;
+
 /// Beside those, where queues are put in order for the set (`compat`): so many leaf queues with waiting groups.
 [[nodiscard]] std::int64_t steps_of_queues(std::size_t leaves);
 

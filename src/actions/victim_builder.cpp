@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "actions/step_cost.hpp"
 #include "actions/victim_stream.hpp"
 #include "actions/victims_by_node.hpp"
 #include "framework/members.hpp"
@@ -166,6 +167,12 @@ result<bool> victim_builder::each_state(const std::function<result<bool>()>& vis
     if (!ends || *ends) return ends;
   }
   return false;
+}
+
+void victim_builder::note_set(std::size_t units) {
+  units_of_sets_ += units;
+  c_.run.search_effort.draw(static_cast<std::int64_t>(units_of_sets_ / units_per_step));
+  units_of_sets_ %= units_per_step;
 }
 
 queue_row victim_builder::only_leaf() const {

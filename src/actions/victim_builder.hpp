@@ -19,6 +19,7 @@
 #include "actions/job_queue.hpp"
 #include "actions/victim_search_state.hpp"
 #include "actions/victim_units.hpp"
+#include "base/set_hash.hpp"
 #include "framework/session_state.hpp"
 
 namespace kaisched::actions {
@@ -69,6 +70,11 @@ class victim_builder {
   void each_unit_of(group_row group, Visit visit) const {
     for (std::uint32_t i = kept_.last_unit_of[group]; i != no_row; i = kept_.units[i].previous) visit(i);
   }
+  void add_pods_of(std::uint32_t unit, base::set_hash& to) const {
+    for (const offered_pod& one : pods_of_unit(unit)) to.add(one.pod);
+  }
+  /// A set of so many units has been put together: many of them are a step, whether the set is tried or not.
+  void note_set(std::size_t units);
   /// The node of a unit that is a group of one pod; no_row for others.
   [[nodiscard]] node_row only_node_of(std::uint32_t unit) const { return kept_.units[unit].row; }
   /// GPUs that the pending pods need beyond what nodes without new victims have free.
@@ -171,6 +177,7 @@ class victim_builder {
   std::pmr::vector<node_row> freed_rows_;
   std::pmr::vector<node_row> touched_;
   bool orders_nodes_ = false;
+  std::size_t units_of_sets_ = 0;  ///< for which no step has been drawn
   touched_nodes by_freed_;
   std::pmr::vector<node_row> moved_;  ///< nodes whose place there is an old one
   std::int64_t freed_of_touched_ = 0;

@@ -51,7 +51,14 @@ void victim_set::clear() {
 result<bool> node_local(const session_state& c, victim_builder& from, const victim_attempt& attempt) {
   victim_set& chosen = from.chosen();
   std::pmr::vector<group_row> groups(from.memory());
-  const auto try_node = [&](node_row row, std::vector<std::vector<pod_row>>* seen) -> result<bool> {
+  std::pmr::set<base::set_hash> seen(from.memory());  // sets of nodes that the newest group has pods on
+  const auto is_new = [&] {
+    base::set_hash pods;
+    for (const victim_unit& one : chosen.again) pods.add(one.pods);
+    for (const std::uint32_t i : chosen.units) from.add_pods_of(i, pods);
+    return seen.insert(pods).second;
+  };
+  const auto try_node = [&](node_row row, bool only_new) -> result<bool> {
     if (from.node_is_too_small(row)) return false;
     chosen.clear();
     chosen.by_group = true;
@@ -70,17 +77,11 @@ result<bool> node_local(const session_state& c, victim_builder& from, const vict
       }
     }
     if (chosen.units.empty() && chosen.again.empty()) return false;
-    if (seen != nullptr) {
-      std::vector<victim_unit> units;
-      chosen.make(from, units);
-      std::vector<pod_row> pods = pods_in(units);
-      std::sort(pods.begin(), pods.end());
-      if (std::find(seen->begin(), seen->end(), pods) != seen->end()) return false;
-      seen->push_back(std::move(pods));
-    }
+    from.note_set(chosen.units.size());
+    if (only_new && !is_new()) return false;
     return attempt(chosen);
   };
-  const auto try_large_node = [&](node_row row) { return try_node(row, nullptr); };
+  const auto try_large_node = [&](node_row row) { return try_node(row, false); };
   if (from.knows_nodes()) return from.each_large_node(std::cref(try_large_node));
   const auto try_newest = [&]() -> result<bool> {
     if (from.size() == 0) {
@@ -90,10 +91,10 @@ result<bool> node_local(const session_state& c, victim_builder& from, const vict
     }
     const auto newest = static_cast<std::uint32_t>(from.size() - 1);
     const node_row only = from.only_node_of(newest);
-    if (only != no_row) return try_node(only, nullptr);
-    std::vector<std::vector<pod_row>> seen;
+    if (only != no_row) return try_node(only, false);
+    seen.clear();
     for (const node_row row : nodes_of_group(c, from.group_of(newest))) {
-      result<bool> ends = try_node(row, &seen);
+      result<bool> ends = try_node(row, true);
       if (!ends || *ends) return ends;
     }
     return false;
@@ -136,6 +137,7 @@ result<bool> multi_node(victim_builder& from, const victim_attempt& attempt) {
             chosen.units.push_back(w * 64 + static_cast<std::uint32_t>(std::countr_zero(left)));
           }
         }
+        from.note_set(chosen.units.size());
         result<bool> ends = attempt(chosen);
         if (!ends || *ends) return ends;
       }
