@@ -13,6 +13,7 @@ namespace kaisched::actions {
 
 namespace {
 
+using framework::request_list;
 using framework::session_state;
 using request = std::vector<std::int64_t>;
 
@@ -31,7 +32,7 @@ bool fits(const request& a, const request& b) {
 }
 
 /// By GPUs, cores and memory.
-void sort_requests(std::vector<request>& requests) {
+void sort_requests(request_list& requests) {
   const auto amount = [](const request& r, std::uint32_t d) { return d < r.size() ? r[d] : 0; };
   std::stable_sort(requests.begin(), requests.end(), [&](const request& a, const request& b) {
     for (const std::uint32_t d : {dim_gpu, dim_cpu, dim_memory}) {
@@ -42,8 +43,8 @@ void sort_requests(std::vector<request>& requests) {
 }
 
 /// Of the pods that wait, sorted.
-std::vector<request> requests_of(const session_state& c, group_row group) {
-  std::vector<request> found;
+request_list requests_of(const session_state& c, group_row group) {
+  request_list found;
   for (const pod_row p : pods_of(c, group)) {
     if (static_cast<pod_status>(c.live.pod_state[p]) == pod_status::pending)
       found.push_back(c.state().class_of(p).ask.request);
@@ -85,7 +86,7 @@ std::optional<equal_pods> equal_pods_of(const session_state& c, group_row group)
 }
 
 /// Each request of the second, the largest first, is at most its counterpart in the first.
-bool contains(const std::vector<request>& larger, const std::vector<request>& smaller) {
+bool contains(const request_list& larger, const request_list& smaller) {
   if (smaller.size() > larger.size()) return false;
   const std::size_t surplus = larger.size() - smaller.size();
   for (std::size_t i = 0; i < smaller.size(); ++i) {
@@ -96,7 +97,7 @@ bool contains(const std::vector<request>& larger, const std::vector<request>& sm
 
 /// Fewer pods, or somewhere in the two sorted lists a smaller request. Requests that cannot be compared are passed
 /// over.
-bool is_easier(const std::vector<request>& mine, const std::vector<request>& failed) {
+bool is_easier(const request_list& mine, const request_list& failed) {
   if (mine.empty() || failed.empty()) return false;
   if (failed.size() > mine.size()) return true;
   for (std::size_t i = 0; i < std::min(mine.size(), failed.size()); ++i) {
@@ -115,7 +116,7 @@ bool is_easier(const session_state& c, group_row mine, group_row failed) {
   return fits(a->of->ask.request, b->of->ask.request) && !fits(b->of->ask.request, a->of->ask.request);
 }
 
-bool is_not_larger(const std::vector<request>& mine, const std::vector<request>& known) {
+bool is_not_larger(const request_list& mine, const request_list& known) {
   if (mine.empty() || known.empty() || mine.size() > known.size()) return false;
   for (std::size_t i = 0; i < mine.size(); ++i) {
     if (!fits(mine[i], known[i])) return false;
@@ -169,9 +170,10 @@ std::uint32_t failed_groups::number_of_class(class_row kind) {
   return number;
 }
 
-std::uint32_t failed_groups::number_of(const std::string& text) {
-  std::map<std::string, std::uint32_t>& all = c_.chunks.signatures.number_of_text;
-  return all.try_emplace(text, static_cast<std::uint32_t>(all.size())).first->second;
+std::uint32_t failed_groups::number_of(std::string_view text) {
+  auto& all = c_.chunks.signatures.number_of_text;
+  if (const auto known = all.find(text); known != all.end()) return known->second;
+  return all.try_emplace(std::string(text), static_cast<std::uint32_t>(all.size())).first->second;
 }
 
 /// The same for the topologies of a pod set.
@@ -247,34 +249,82 @@ std::string failed_groups::text_of_ask(pod_row p) const {
   return other.key() + c_.access.claims->text_of(p);
 }
 
+/// Topologies of the pod set, as a number. A group that has pods already is like no other, because it stays where these
+/// are.
+std::uint32_t failed_groups::number_of_domains(sub_group_row pod_set) {
+  if (c_.topologies == nullptr) return 0;
+  if (c_.state().topology_asks == 0) return number_of_topologies(pod_set);
+  std::string text;
+  append_domains(c_, pod_set, text);
+  return number_of(text);
+}
+
+/// What has to be equal of a pod.
+framework::signature failed_groups::strict_key_of_pod(pod_row p, sub_group_row first_sub) {
+  const model::cluster_state& s = c_.state();
+  const std::string_view labels = s.pod_extras[p].labels;
+  // Zones, for one, may align a larger request where they cannot align a smaller one.
+  const bool by_all = c_.constraints.is_not_by_amount(c_.access, p);
+  return {number_of_class(s.pods[p].pod_class),
+          labels.empty() ? no_row : number_of(labels),
+          s.pods[p].sub - first_sub,
+          s.pod_extras[p].nominated,
+          by_all ? number_of(text_of_ask(p)) : no_row,
+          c_.constraints.tells_apart(c_.access, p) ? p : no_row,
+          number_of_domains(s.pods[p].sub)};
+}
+
 /// All that has to be equal.
-std::string failed_groups::strict_key_of(group_row group) const {
+framework::signature failed_groups::strict_key_of(group_row group) {
   const model::cluster_state& s = c_.state();
   const model::group_core& g = s.groups[group];
-  std::vector<std::string> pods;
-  for (const pod_row p : c_.chunks.chunk_of(group, true)) {
-    std::string text = constraints_of(s.class_of(p));
-    // Zones, for one, may align a larger request where they cannot align a smaller one.
-    if (c_.constraints.is_not_by_amount(c_.access, p)) append_text(text, text_of_ask(p));
-    if (c_.constraints.tells_apart(c_.access, p)) append_text(text, std::to_string(p));
-    append_text(text, s.pod_extras[p].labels);
-    append_text(text, std::to_string(s.pods[p].sub - g.first_sub));
-    append_text(text, std::to_string(s.pod_extras[p].nominated));
-    append_domains(c_, s.pods[p].sub, text);
-    pods.push_back(std::move(text));
+  const framework::pod_list chunk = c_.chunks.chunk_of(group, true);
+  boost::container::small_vector<framework::signature, 2> pods;
+  for (const pod_row p : chunk) {
+    framework::signature made = strict_key_of_pod(p, g.first_sub);
+    if (pods.empty() || made != pods.back()) pods.push_back(std::move(made));
   }
   std::sort(pods.begin(), pods.end());
   pods.erase(std::unique(pods.begin(), pods.end()), pods.end());
-  std::string all(g.preemptible ? "p" : "n");
-  append_text(all, std::to_string(g.queue));
+  framework::signature all{g.preemptible ? 1U : 0U, g.queue, number_of(s.group_extras[group].name_space),
+                           c_.constraints.kind_of(group)};
   if (g.semi_preemptible) {
-    for (const std::int64_t amount : c_.queues.core_growth(group, c_.chunks.chunk_of(group, true)))
-      append_text(all, std::to_string(amount));
+    for (const std::int64_t amount : c_.queues.core_growth(group, chunk)) {
+      const auto bits = static_cast<std::uint64_t>(amount);
+      all.insert(all.end(), {static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32U)});
+    }
   }
-  append_text(all, s.group_extras[group].name_space);
-  append_text(all, std::to_string(c_.constraints.kind_of(group)));
-  for (const std::string& one : pods) append_text(all, one);
+  all.push_back(g.semi_preemptible ? 1 : 0);
+  for (const framework::signature& one : pods) all.insert(all.end(), one.begin(), one.end());
   return all;
+}
+
+std::uint32_t failed_groups::number_of_requests(request_list requests) {
+  sort_requests(requests);
+  framework::group_signatures& all = c_.chunks.signatures;
+  const auto [at, fresh] =
+      all.number_of_requests.try_emplace(requests, static_cast<std::uint32_t>(all.requests.size()));
+  if (fresh) all.requests.push_back(std::move(requests));
+  return at->second;
+}
+
+/// Of the next chunk of a group.
+std::uint32_t failed_groups::number_of_requests(group_row group) {
+  const framework::pod_list chunk = c_.chunks.chunk_of(group, true);
+  const auto class_of = [this](pod_row p) { return c_.state().pods[p].pod_class; };
+  const bool are_equal = !chunk.empty() && std::all_of(chunk.begin(), chunk.end(), [&](pod_row p) {
+    return class_of(p) == class_of(chunk.front());
+  });
+  if (are_equal) {
+    auto& known = c_.chunks.signatures.number_of_equal;
+    const std::pair<class_row, std::size_t> key{class_of(chunk.front()), chunk.size()};
+    if (const auto at = known.find(key); at != known.end()) return at->second;
+    const std::vector<std::int64_t>& one = c_.state().classes[key.first]->ask.request;
+    return known.emplace(key, number_of_requests(request_list(chunk.size(), one))).first->second;
+  }
+  request_list requests;
+  for (const pod_row p : chunk) requests.push_back(c_.state().class_of(p).ask.request);
+  return number_of_requests(std::move(requests));
 }
 
 const framework::failure_signature& failed_groups::strict_signature_of(group_row group) {
@@ -284,12 +334,11 @@ const framework::failure_signature& failed_groups::strict_signature_of(group_row
   }
   framework::failure_signature& made = c_.chunks.signatures.of_failures.at(group);
   if (made.is_known && made.changes == c_.chunks.changes_of(group)) return made;
+  std::map<framework::signature, std::uint32_t>& kinds = c_.chunks.signatures.number_of_kind;
   made.is_known = true;
-  made.kind = number_of(strict_key_of(group));
+  made.kind = kinds.try_emplace(strict_key_of(group), static_cast<std::uint32_t>(kinds.size())).first->second;
   made.priority = c_.state().groups[group].priority;
-  made.requests.clear();
-  for (const pod_row p : c_.chunks.chunk_of(group, true)) made.requests.push_back(c_.state().class_of(p).ask.request);
-  sort_requests(made.requests);
+  made.requests = number_of_requests(group);
   made.changes = c_.chunks.changes_of(group);
   return made;
 }
@@ -299,8 +348,10 @@ bool failed_groups::is_at_least(const framework::failure_signature& larger,
   // A group that gains more by reclaiming may take more. And what preempts for more leaves less room for victims to
   // return, which E5 counts.
   const bool by_amount = c_.run.action == action_kind::reclaim || c_.run.action == action_kind::preempt;
-  if (by_amount && larger.requests != smaller.requests) return false;
-  return larger.priority <= smaller.priority && contains(larger.requests, smaller.requests);
+  if (larger.priority > smaller.priority) return false;
+  if (larger.requests == smaller.requests) return true;
+  const std::vector<request_list>& requests = c_.chunks.signatures.requests;
+  return !by_amount && contains(requests[larger.requests], requests[smaller.requests]);
 }
 
 void failed_groups::forget_if_changed() {

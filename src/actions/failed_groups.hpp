@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -39,7 +40,11 @@ class failed_groups {
  private:
   using key = std::pair<queue_row, std::uint32_t>;  ///< with the number of a signature
   [[nodiscard]] key key_of(group_row group);
-  [[nodiscard]] std::string strict_key_of(group_row group) const;
+  [[nodiscard]] framework::signature strict_key_of(group_row group);
+  [[nodiscard]] framework::signature strict_key_of_pod(pod_row p, sub_group_row first_sub);
+  [[nodiscard]] std::uint32_t number_of_domains(sub_group_row pod_set);
+  [[nodiscard]] std::uint32_t number_of_requests(framework::request_list requests);
+  [[nodiscard]] std::uint32_t number_of_requests(group_row group);
   [[nodiscard]] std::string text_of_ask(pod_row p) const;
   [[nodiscard]] const framework::failure_signature& strict_signature_of(group_row group);
   /// If the smaller chunk has failed, the larger one cannot succeed.
@@ -49,7 +54,7 @@ class failed_groups {
   [[nodiscard]] framework::signature signature_of(group_row group);
   [[nodiscard]] std::uint32_t number_of_class(class_row kind);
   [[nodiscard]] std::uint32_t number_of_topologies(sub_group_row pod_set);
-  [[nodiscard]] std::uint32_t number_of(const std::string& text);
+  [[nodiscard]] std::uint32_t number_of(std::string_view text);
   [[nodiscard]] static std::string constraints_of(const model::pod_class& of);
 
   framework::session_state& c_;

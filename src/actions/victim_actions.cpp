@@ -63,6 +63,7 @@ void remember(session_state& c, group_row group, attempt_outcome outcome, evicti
 
 std::vector<group_row> groups_that_may_evict(session_state& c, bool preemptible_only) {
   std::vector<group_row> groups;
+  groups.reserve(c.waiting_groups().size());
   for (const group_row g : c.waiting_groups()) {
     if (!c.queues.is_schedulable_queue(c.state().groups[g].queue) ||
         !framework::is_ready(c, c.state().groups[g].first_sub) ||
@@ -569,8 +570,9 @@ result<void> drive(session_state& c, bool preemptible_only, bool per_queue, std:
       remember(c, group, attempt_outcome::cut, told);
       continue;
     }
-    // Who has lost pods since the action began would have claims to a part of its gangs.
-    if (!c.compat() && !framework::is_ready(c, c.state().groups[group].first_sub)) {
+    // A group that has lost pods since the action began would have claims to a part of its gangs.
+    const bool has_changed = c.chunks.changes_of(group) > 0;
+    if (!c.compat() && has_changed && !framework::is_ready(c, c.state().groups[group].first_sub)) {
       remember(c, group, attempt_outcome::obstacle, told);
       continue;
     }

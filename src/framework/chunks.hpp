@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -58,14 +59,21 @@ struct failure_signature {
   std::uint32_t changes = 0;  ///< of the group when this was made
   std::uint32_t kind = 0;     ///< number of all that has to be equal
   std::int64_t priority = 0;
-  std::vector<std::vector<std::int64_t>> requests;  ///< of its next chunk, sorted
+  std::uint32_t requests = 0;  ///< number of the list of what the pods of its next chunk ask for
 };
+/// What several pods ask for, sorted by GPUs, cores and memory.
+using request_list = std::vector<std::vector<std::int64_t>>;
 struct group_signatures {
-  std::map<std::string, std::uint32_t> number_of_text;
+  std::map<std::string, std::uint32_t, std::less<>> number_of_text;
   std::vector<std::uint32_t> number_of_class;  ///< no_row: not known yet
   std::vector<std::uint32_t> number_of_depth;  ///< of pod sets so deep in trees without topologies; no_row: likewise
   std::map<signature, std::uint32_t> number_of_signature;
   std::vector<std::uint32_t> number_of_group;  ///< no_row: not known yet
+  std::map<signature, std::uint32_t> number_of_kind;
+  std::map<request_list, std::uint32_t> number_of_requests;
+  std::vector<request_list> requests;  ///< by number
+  /// Numbers of lists, by the class of pods that are all of one, and how many they are.
+  std::map<std::pair<class_row, std::size_t>, std::uint32_t> number_of_equal;
   base::sparse_rows<failure_signature> of_failures;
   std::uint32_t commits = 0;  ///< when the latter were made
 };

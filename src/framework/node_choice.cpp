@@ -749,20 +749,29 @@ place node_choice::scan_bands(session_state& c, pod_row pod, const class_facts& 
   return place{};
 }
 
-/// What rules say, by node row; empty: nothing.
-std::vector<constraint> node_choice::verdicts_of_pods(const session_state& c, pod_row pod) const {
+/// What rules say, by node row; empty: nothing. Nodes that are not in question are not asked.
+std::vector<constraint> node_choice::verdicts_of_pods(const session_state& c, pod_row pod,
+                                                      const class_facts& known) const {
   std::vector<constraint> others;
   if (!c.constraints.has_rules_for(c.access, pod)) return others;
-  std::vector<node_row> rows(c.state().node_count());
-  for (node_row row = 0; row < rows.size(); ++row) rows[row] = row;
-  others.assign(rows.size(), constraint::none);
-  c.constraints.judge_by_rules(c.access, pod, rows, others);
+  const model::pod_class& ask = c.state().class_of(pod);
+  const auto nodes = static_cast<node_row>(c.state().node_count());
+  std::vector<node_row> rows;
+  for (node_row row = 0; row < nodes; ++row) {
+    const bool is_offered = (among_ == nullptr || (*among_)[row] != 0) && !is_closed(row) &&
+                            (known.open_everywhere || known.accepted[row] != 0);
+    if (is_offered && !lacks_cpu_or_memory(c, ask, row, free_amount::idle_or_releasing)) rows.push_back(row);
+  }
+  std::vector<constraint> verdicts(rows.size(), constraint::none);
+  c.constraints.judge_by_rules(c.access, pod, rows, verdicts);
+  others.assign(nodes, constraint::none);
+  for (std::size_t i = 0; i < rows.size(); ++i) others[rows[i]] = verdicts[i];
   return others;
 }
 
 result<place> node_choice::best_by_index(session_state& c, pod_row pod, class_facts& known, bool only_claims) {
   const model::cluster_state& s = c.state();
-  const std::vector<constraint> others = verdicts_of_pods(c, pod);
+  const std::vector<constraint> others = verdicts_of_pods(c, pod, known);
   place found;
   const std::uint32_t slot = s.pod_extras[pod].nominated;
   const node_row promised = !nominated_ || slot == no_row ? no_row : (*s.node_row_of_slot)[slot];
@@ -907,7 +916,7 @@ result<void> node_choice::score_changed(session_state& c, pod_row pod, const cla
 result<place> node_choice::best_by_class(session_state& c, pod_row pod, const class_facts& known, bool only_claims) {
   class_keys& keys = class_scores_.of(c.state().pods[pod].pod_class, c.state().class_slots, c.state().node_count());
   if (auto done = score_changed(c, pod, known, keys); !done) return done.failure();
-  const std::vector<constraint> others = verdicts_of_pods(c, pod);
+  const std::vector<constraint> others = verdicts_of_pods(c, pod, known);
   auto& skipped = class_scores_.skipped;
   skipped.clear();
   place found;

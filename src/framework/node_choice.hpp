@@ -206,7 +206,8 @@ class node_choice {
   [[nodiscard]] node_set find_ruled_out(const session_state& c, pod_row pod, std::span<const node_row> rows);
   [[nodiscard]] result<place> best_by_class(session_state& c, pod_row pod, const class_facts& known, bool only_claims);
   [[nodiscard]] result<void> score_changed(session_state& c, pod_row pod, const class_facts& known, class_keys& keys);
-  [[nodiscard]] std::vector<constraint> verdicts_of_pods(const session_state& c, pod_row pod) const;
+  [[nodiscard]] std::vector<constraint> verdicts_of_pods(const session_state& c, pod_row pod,
+                                                         const class_facts& known) const;
   [[nodiscard]] bool are_scores_kept(const session_state& c) const;
   [[nodiscard]] std::optional<std::size_t> count_places(session_state& c, const model::pod_class& ask,
                                                         const class_facts& known, std::size_t count) const;
