@@ -317,10 +317,10 @@ std::uint32_t failed_groups::number_of_requests(group_row group) {
   });
   if (are_equal) {
     auto& known = c_.chunks.signatures.number_of_equal;
-    const std::pair<class_row, std::size_t> key{class_of(chunk.front()), chunk.size()};
-    if (const auto at = known.find(key); at != known.end()) return at->second;
-    const std::vector<std::int64_t>& one = c_.state().classes[key.first]->ask.request;
-    return known.emplace(key, number_of_requests(request_list(chunk.size(), one))).first->second;
+    const std::pair<class_row, std::size_t> equal{class_of(chunk.front()), chunk.size()};
+    if (const auto at = known.find(equal); at != known.end()) return at->second;
+    const std::vector<std::int64_t>& one = c_.state().classes[equal.first]->ask.request;
+    return known.emplace(equal, number_of_requests(request_list(chunk.size(), one))).first->second;
   }
   request_list requests;
   for (const pod_row p : chunk) requests.push_back(c_.state().class_of(p).ask.request);

@@ -240,8 +240,8 @@ result<bool> job_queue::show_best_until(changing_leaf& one, std::uint32_t positi
   node& leaf = nodes_[one.leaf];
   std::uint32_t best = no_row;
   bool may_change = false;
-  const auto offer = [&](std::uint32_t entry) {
-    if (best == no_row || entry_before(entry, best)) best = entry;
+  const auto offer = [&](std::uint32_t added) {
+    if (best == no_row || entry_before(added, best)) best = added;
   };
   for (const std::uint32_t other : leaf.others) {
     if (entries_[other].position <= position)
