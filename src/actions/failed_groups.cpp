@@ -286,15 +286,14 @@ framework::signature failed_groups::strict_key_of(group_row group) {
   }
   std::sort(pods.begin(), pods.end());
   pods.erase(std::unique(pods.begin(), pods.end()), pods.end());
-  framework::signature all{g.preemptible ? 1U : 0U, g.queue, number_of(s.group_extras[group].name_space),
-                           c_.constraints.kind_of(group)};
+  framework::signature all{(g.preemptible ? 1U : 0U) | (g.semi_preemptible ? 2U : 0U), g.queue,
+                           number_of(s.group_extras[group].name_space), c_.constraints.kind_of(group)};
   if (g.semi_preemptible) {
     for (const std::int64_t amount : c_.queues.core_growth(group, chunk)) {
       const auto bits = static_cast<std::uint64_t>(amount);
       all.insert(all.end(), {static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32U)});
     }
   }
-  all.push_back(g.semi_preemptible ? 1 : 0);
   for (const framework::signature& one : pods) all.insert(all.end(), one.begin(), one.end());
   return all;
 }

@@ -538,10 +538,9 @@ bool node_choice::passes(const session_state& c, node_row row, const filter& by)
   return by.others.empty() || by.others[row] == constraint::none;
 }
 
-/// The node takes the pod. The plug-in `nodeavailability` looks at amounts alone, so a pod whose claims have to wait
-/// for their devices is placed on an available node before others.
+/// A node that passes the filter takes the pod. The plug-in `nodeavailability` looks at amounts alone, so a pod whose
+/// claims have to wait for their devices is placed on an available node before others.
 bool node_choice::takes(session_state& c, pod_row pod, node_row row, const filter& by, place& found) {
-  if (!passes(c, row, by)) return false;
   if (!by.has_claims) return try_node(c, pod, row, by.which, found);
   const model::pod_class& ask = c.state().class_of(pod);
   if (lacks_cpu_or_memory(c, ask, row, by.which)) return false;
@@ -635,8 +634,11 @@ place node_choice::scan_index(session_state& c, pod_row pod, const filter& by) {
       passed_over += !by.known.open_everywhere && by.known.accepted[row] == 0 ? 1U : 0U;
       continue;
     }
+    if (!passes(c, row, by)) {
+      ++passed_over;
+      continue;
+    }
     if (takes(c, pod, row, by, found)) break;
-    if (!passes(c, row, by)) ++passed_over;
   }
   if (is_free_order && pool == nullptr && passed_over > 0 && kind < pools_.by_class.size())
     pools_.by_class[kind].passed_over[static_cast<std::size_t>(by.node_kind - any_node)] += passed_over;
@@ -671,7 +673,7 @@ place node_choice::scan_rows(session_state& c, pod_row pod, const filter& by, co
     const std::pair<std::int64_t, std::uint32_t> key{value, (*s.name_rank)[row]};
     if (best.row != no_row && best_key < key) continue;
     place found;
-    if (!takes(c, pod, row, by, found)) continue;
+    if (!passes(c, row, by) || !takes(c, pod, row, by, found)) continue;
     best = std::move(found);
     best_key = key;
   }
@@ -693,7 +695,7 @@ place node_choice::scan_band_order(session_state& c, pod_row pod, const filter& 
     const node_row row = at->row;
     if (by.sharing != nullptr && by.sharing->key[row] != absent) continue;
     if (by_idle && (*c.live.idle)[static_cast<std::size_t>(row) * s.dims() + d] < asked) continue;
-    if (takes(c, pod, row, by, found)) break;
+    if (passes(c, row, by) && takes(c, pod, row, by, found)) break;
   }
   return found;
 }
